@@ -1,0 +1,16 @@
+//! skewlab: load and version-skew simulation for streaming agents.
+//!
+//! The floors, lowest first. A module may use what lies below it and nothing beside or above it;
+//! `tests/integration/floors.rs` reads the imports and fails otherwise.
+//!
+//! | floor | modules | what lives there |
+//! |---|---|---|
+//! | 0 | [`unit`], [`seed`] | value types; run → cell → client seeds |
+//! | 1 | [`wire`], [`record`] | frames as pure data and their mutations; plain result data |
+//! | 2 | [`probe`] | what both ends noted, and the ledger that settles it |
+
+pub mod probe;
+pub mod record;
+pub mod seed;
+pub mod unit;
+pub mod wire;

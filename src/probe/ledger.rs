@@ -1,0 +1,372 @@
+//! The ledger of one client: every produced piece is accounted for at every hop, or the cell is invalid.
+
+use std::collections::BTreeMap;
+
+use super::trace::{ClientTrace, Fate, LinkTrace, Origin, PieceIndex, ServerTrace};
+use crate::record::flow::{Class, Hop, HopFlow, Reason};
+use crate::record::observation::{Durables, Piece};
+use crate::unit::Tally;
+
+/// Which socket the client is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Endpoint {
+    /// `/sockets/events/{id}`.
+    Events,
+    /// `/sockets/session/{id}`.
+    Session,
+}
+
+/// The settled accounts of one client.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ledger {
+    /// Every hop, per class.
+    pub flows: BTreeMap<Class, Vec<HopFlow>>,
+    /// The durable events.
+    pub durables: Durables,
+    /// What does not add up: faults of the rig, never of the subject.
+    pub faults: Vec<String>,
+}
+
+impl Ledger {
+    /// Joins the notes of both ends. The k-th frame that the client read is the k-th frame that the server
+    /// wrote on that connection.
+    pub fn settle(
+        server: &ServerTrace,
+        endpoint: Endpoint,
+        link: &LinkTrace,
+        client: &ClientTrace,
+    ) -> Ledger {
+        let mut books = Books::open();
+        let stopped = Stops::of(server, endpoint, link);
+        for (index, piece) in server.produced.iter().enumerate() {
+            // A reply of four billion tokens does not happen; saturating keeps the arithmetic total.
+            books.server_side(u32::try_from(index).unwrap_or(u32::MAX), piece, &stopped, link);
+        }
+        let mut durables = Durables::default();
+        for (k, origin) in link.sent.iter().enumerate() {
+            let receipt = client.receipts.get(k).map(|r| &r.fate);
+            match origin {
+                Origin::Delta { first, count } => {
+                    for piece in server.produced.iter().skip(*first as usize).take(*count as usize) {
+                        books.client_side(piece, receipt, client.unread.as_ref());
+                    }
+                }
+                Origin::Durable { reply } => durable(&mut durables, *reply, receipt),
+                Origin::Other => {}
+            }
+        }
+        let mut faults = books.faults();
+        if client.receipts.len() > link.sent.len() {
+            let (read, sent) = (client.receipts.len(), link.sent.len());
+            faults.push(format!("the client read {read} frames and the server wrote {sent}"));
+        }
+        Ledger { flows: books.flows, durables, faults }
+    }
+
+    /// All classes together.
+    pub fn total(flows: &BTreeMap<Class, Vec<HopFlow>>) -> Vec<HopFlow> {
+        let mut total: Vec<HopFlow> = Hop::ALL.into_iter().map(HopFlow::new).collect();
+        for hops in flows.values() {
+            for (sum, flow) in total.iter_mut().zip(hops) {
+                sum.merge(flow);
+            }
+        }
+        total
+    }
+}
+
+fn durable(durables: &mut Durables, reply: bool, fate: Option<&Fate>) {
+    durables.sent += 1;
+    match fate {
+        Some(Fate::Reached { .. }) => {
+            durables.accepted += 1;
+            durables.reply |= reply;
+        }
+        Some(Fate::Stopped { reason, .. }) => *durables.rejected.entry(reason.clone()).or_default() += 1,
+        // Written and never read: the connection ended first.
+        None => *durables.rejected.entry(Reason::new("unread")).or_default() += 1,
+    }
+}
+
+/// Where pieces stopped on the server's side, looked up by piece.
+struct Stops {
+    published: BTreeMap<PieceIndex, Reason>,
+    dispatched: BTreeMap<PieceIndex, Reason>,
+    sent: BTreeMap<PieceIndex, Vec<Reason>>,
+    handed: BTreeMap<PieceIndex, u64>,
+    written: BTreeMap<PieceIndex, u64>,
+}
+
+impl Stops {
+    fn of(server: &ServerTrace, endpoint: Endpoint, link: &LinkTrace) -> Stops {
+        let unpublished = match endpoint {
+            Endpoint::Events => &server.unpublished_legacy,
+            Endpoint::Session => &server.unpublished_session,
+        };
+        let mut stops = Stops {
+            published: unpublished.iter().cloned().collect(),
+            dispatched: BTreeMap::new(),
+            sent: BTreeMap::new(),
+            handed: BTreeMap::new(),
+            written: BTreeMap::new(),
+        };
+        for stop in &link.stopped {
+            if stop.hop == Hop::Dispatched {
+                stops.dispatched.insert(stop.piece, stop.reason.clone());
+            } else {
+                stops.sent.entry(stop.piece).or_default().push(stop.reason.clone());
+            }
+        }
+        for piece in &link.dispatched {
+            *stops.handed.entry(*piece).or_default() += 1;
+        }
+        for origin in &link.sent {
+            if let Origin::Delta { first, count } = origin {
+                for piece in *first..first.saturating_add(*count) {
+                    *stops.written.entry(piece).or_default() += 1;
+                }
+            }
+        }
+        stops
+    }
+}
+
+struct Books {
+    flows: BTreeMap<Class, Vec<HopFlow>>,
+}
+
+impl Books {
+    fn open() -> Books {
+        let hops = || Hop::ALL.into_iter().map(HopFlow::new).collect();
+        Books { flows: Class::ALL.into_iter().map(|c| (c, hops())).collect() }
+    }
+
+    fn at(&mut self, class: Class, hop: Hop) -> &mut HopFlow {
+        // Every class has every hop, in order, from `open` on.
+        let hops = self.flows.entry(class).or_default();
+        if hops.is_empty() {
+            hops.extend(Hop::ALL.into_iter().map(HopFlow::new));
+        }
+        &mut hops[hop as usize]
+    }
+
+    fn server_side(&mut self, index: PieceIndex, piece: &Piece, stops: &Stops, link: &LinkTrace) {
+        let class = piece.class;
+        let one = Tally::of(&piece.text);
+        let times = |n: u64| Tally { frames: one.frames * n, chars: one.chars * n };
+        self.pass(class, Hop::Produced, one);
+
+        let published = self.at(class, Hop::Published);
+        published.entered += one;
+        if let Some(reason) = stops.published.get(&index) {
+            *published.dropped.entry(reason.clone()).or_default() += one;
+            return;
+        }
+        published.left += one;
+
+        let handed = stops.handed.get(&index).copied().unwrap_or(0);
+        let dispatched = self.at(class, Hop::Dispatched);
+        dispatched.entered += one;
+        dispatched.left += times(handed);
+        if handed == 0 {
+            let reason = stops.dispatched.get(&index).cloned().unwrap_or_else(|| match link.refused {
+                Some(status) => Reason::from(format!("http_{status}")),
+                None => Reason::new("not_subscribed"),
+            });
+            *dispatched.dropped.entry(reason).or_default() += one;
+            return;
+        }
+        if handed > 1 {
+            *dispatched.added.entry(Reason::new("dispatched_twice")).or_default() += times(handed - 1);
+        }
+
+        let written = stops.written.get(&index).copied().unwrap_or(0);
+        let stopped = stops.sent.get(&index).map_or(&[][..], Vec::as_slice);
+        let sent = self.at(class, Hop::Sent);
+        sent.entered += times(handed);
+        sent.left += times(written);
+        for reason in stopped {
+            *sent.dropped.entry(reason.clone()).or_default() += one;
+        }
+        let ended = written + stopped.len() as u64;
+        if ended > handed {
+            *sent.added.entry(Reason::new("sent_twice")).or_default() += times(ended - handed);
+        }
+    }
+
+    fn client_side(&mut self, piece: &Piece, fate: Option<&Fate>, unread: Option<&Reason>) {
+        let (class, one) = (piece.class, Tally::of(&piece.text));
+        let received = self.at(class, Hop::Received);
+        received.entered += one;
+        let Some(fate) = fate else {
+            if let Some(reason) = unread {
+                *received.dropped.entry(reason.clone()).or_default() += one;
+            }
+            return;
+        };
+        received.left += one;
+        let (last, reason) = match fate {
+            Fate::Stopped { hop, reason } => (*hop, Some(reason)),
+            Fate::Reached { pieces, missing } => {
+                let arrived = class == Class::Empty || pieces.iter().any(|p| p.class == class);
+                (Hop::Delivered, (!arrived).then_some(missing))
+            }
+        };
+        for hop in [Hop::Parsed, Hop::Decoded, Hop::Admitted, Hop::Delivered] {
+            if let (true, Some(reason)) = (hop == last, reason) {
+                let flow = self.at(class, hop);
+                flow.entered += one;
+                *flow.dropped.entry(reason.clone()).or_default() += one;
+                return;
+            }
+            self.pass(class, hop, one);
+        }
+    }
+
+    fn pass(&mut self, class: Class, hop: Hop, tally: Tally) {
+        let flow = self.at(class, hop);
+        flow.entered += tally;
+        flow.left += tally;
+    }
+
+    fn faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        for (class, hops) in &self.flows {
+            for (at, flow) in hops.iter().enumerate() {
+                let (class, hop) = (class.as_str(), flow.hop);
+                if !flow.balances() {
+                    faults.push(format!("{class} text does not add up at hop `{hop}`"));
+                }
+                if let Some(next) = hops.get(at + 1)
+                    && flow.left != next.entered
+                {
+                    let next = next.hop;
+                    faults.push(format!("{class} text left hop `{hop}` and did not reach hop `{next}`"));
+                }
+            }
+        }
+        faults
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::probe::trace::{Receipt, Stopped, class_of};
+
+    fn produced(texts: &[&str]) -> ServerTrace {
+        let produced =
+            texts.iter().map(|t| Piece { class: class_of(t, false), text: (*t).to_owned() }).collect();
+        ServerTrace { produced, completed: true, ..ServerTrace::default() }
+    }
+
+    fn delta(first: u32) -> Origin {
+        Origin::Delta { first, count: 1 }
+    }
+
+    fn reached(text: &str) -> Receipt {
+        let pieces = vec![Piece { class: Class::Text, text: text.to_owned() }];
+        Receipt { fate: Fate::Reached { pieces, missing: Reason::new("text_missing") } }
+    }
+
+    fn text_at(ledger: &Ledger, hop: Hop) -> &HopFlow {
+        &ledger.flows[&Class::Text][hop as usize]
+    }
+
+    #[test]
+    fn a_healthy_stream_balances() {
+        let server = produced(&["a", "bc"]);
+        let link = LinkTrace {
+            dispatched: vec![0, 1],
+            sent: vec![Origin::Other, delta(0), delta(1)],
+            ..LinkTrace::default()
+        };
+        let other = Receipt { fate: Fate::Reached { pieces: vec![], missing: Reason::new("x") } };
+        let client =
+            ClientTrace { receipts: vec![other, reached("a"), reached("bc")], ..ClientTrace::default() };
+        let ledger = Ledger::settle(&server, Endpoint::Events, &link, &client);
+        assert_eq!(ledger.faults, Vec::<String>::new());
+        assert_eq!(text_at(&ledger, Hop::Delivered).left, Tally { frames: 2, chars: 3 });
+    }
+
+    #[test]
+    fn a_frame_that_vanishes_without_a_reason_is_a_rig_fault() {
+        let server = produced(&["a"]);
+        let link = LinkTrace { dispatched: vec![0], ..LinkTrace::default() };
+        let ledger = Ledger::settle(&server, Endpoint::Events, &link, &ClientTrace::default());
+        assert!(ledger.faults[0].contains("`sent`"), "{:?}", ledger.faults);
+        let sent = LinkTrace { dispatched: vec![0], sent: vec![delta(0)], ..LinkTrace::default() };
+        let ledger = Ledger::settle(&server, Endpoint::Events, &sent, &ClientTrace::default());
+        assert!(ledger.faults[0].contains("`received`"), "{:?}", ledger.faults);
+    }
+
+    #[test]
+    fn a_client_that_reads_more_than_was_written_is_a_rig_fault() {
+        let client = ClientTrace { receipts: vec![reached("a")], ..ClientTrace::default() };
+        let ledger = Ledger::settle(&produced(&[]), Endpoint::Events, &LinkTrace::default(), &client);
+        assert!(ledger.faults[0].contains("read 1 frames"));
+    }
+
+    #[test]
+    fn a_refused_upgrade_is_the_reason() {
+        let link = LinkTrace { refused: Some(403), ..LinkTrace::default() };
+        let ledger = Ledger::settle(&produced(&["a"]), Endpoint::Session, &link, &ClientTrace::default());
+        assert_eq!(ledger.faults, Vec::<String>::new());
+        assert!(text_at(&ledger, Hop::Dispatched).dropped.contains_key(&Reason::new("http_403")));
+    }
+
+    #[test]
+    fn a_frame_sent_twice_is_added_not_invented() {
+        let link = LinkTrace { dispatched: vec![0], sent: vec![delta(0), delta(0)], ..LinkTrace::default() };
+        let client = ClientTrace { receipts: vec![reached("a"), reached("a")], ..ClientTrace::default() };
+        let ledger = Ledger::settle(&produced(&["a"]), Endpoint::Events, &link, &client);
+        assert_eq!(ledger.faults, Vec::<String>::new());
+        assert_eq!(text_at(&ledger, Hop::Sent).added[&Reason::new("sent_twice")].frames, 1);
+        assert_eq!(text_at(&ledger, Hop::Delivered).left.frames, 2);
+    }
+
+    /// What may happen to one piece on its way.
+    fn fates() -> impl Strategy<Value = Vec<(String, u8, u8)>> {
+        proptest::collection::vec(("[a-c]{0,3}", 0..8_u8, 0..3_u8), 0..40)
+    }
+
+    proptest! {
+        /// Whatever stops wherever, with its reason: the books balance, and what was produced is what was
+        /// delivered plus everything dropped.
+        #[test]
+        fn conservation(pieces in fates()) {
+            let texts: Vec<&str> = pieces.iter().map(|p| p.0.as_str()).collect();
+            let mut server = produced(&texts);
+            let (mut link, mut client) = (LinkTrace::default(), ClientTrace::default());
+            for (i, (text, fate, _)) in pieces.iter().enumerate() {
+                let i = u32::try_from(i).unwrap();
+                let reason = Reason::new("why");
+                match fate {
+                    0 => { server.unpublished_legacy.push((i, reason)); continue }
+                    1 => continue,
+                    2 => {
+                        link.dispatched.push(i);
+                        link.stopped.push(Stopped { piece: i, hop: Hop::Sent, reason });
+                        continue;
+                    }
+                    _ => { link.dispatched.push(i); link.sent.push(delta(i)); }
+                }
+                let hop = [Hop::Parsed, Hop::Decoded, Hop::Admitted, Hop::Delivered].get(usize::from(*fate) - 3);
+                client.receipts.push(match hop {
+                    Some(hop) => Receipt { fate: Fate::Stopped { hop: *hop, reason } },
+                    None => reached(text),
+                });
+            }
+            let ledger = Ledger::settle(&server, Endpoint::Events, &link, &client);
+            prop_assert_eq!(&ledger.faults, &Vec::<String>::new());
+            let total = Ledger::total(&ledger.flows);
+            let dropped: Tally = total.iter().flat_map(|f| f.dropped.values().copied()).sum();
+            let mut end = total[Hop::Delivered as usize].left;
+            end += dropped;
+            prop_assert_eq!(end, total[Hop::Produced as usize].entered);
+        }
+    }
+}

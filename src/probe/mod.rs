@@ -1,0 +1,7 @@
+//! Measuring: what both ends of a connection noted, settled into a ledger that must add up.
+
+pub mod ledger;
+pub mod trace;
+
+pub use ledger::Ledger;
+pub use trace::{ClientTrace, DurableFate, Fate, LinkTrace, Origin, Receipt, ServerTrace};

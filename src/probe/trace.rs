@@ -1,0 +1,164 @@
+//! What each end of a connection notes while it runs. The two never see each other's notes; the ledger
+//! joins them afterwards, by the order of frames on the connection.
+
+use std::collections::BTreeMap;
+
+use crate::record::flow::{Class, Hop, Reason};
+use crate::record::observation::{Piece, Signal};
+
+/// Index into the pieces that the model produced.
+pub type PieceIndex = u32;
+
+/// What a frame on a socket carries, as its sender knows it (a mutation may hide it from the receiver).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// Pieces `first .. first + count` of the produced text: two when a chunk holds reasoning and text.
+    Delta {
+        /// First piece.
+        first: PieceIndex,
+        /// How many.
+        count: u32,
+    },
+    /// A persisted event of the turn.
+    Durable {
+        /// Whether it is the reply itself.
+        reply: bool,
+    },
+    /// Snapshots, session bookkeeping, errors.
+    Other,
+}
+
+/// A piece that stopped on the server's side of one connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stopped {
+    /// Which.
+    pub piece: PieceIndex,
+    /// Where.
+    pub hop: Hop,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// The server's notes on one connection.
+#[derive(Debug, Clone, Default)]
+pub struct LinkTrace {
+    /// Pieces that a bus handed to this connection's subscriber, one entry per hand-over.
+    pub dispatched: Vec<PieceIndex>,
+    /// Frames written, in order.
+    pub sent: Vec<Origin>,
+    /// Pieces that stopped after dispatch, or that this endpoint never carries.
+    pub stopped: Vec<Stopped>,
+    /// HTTP status, when the upgrade was refused.
+    pub refused: Option<u16>,
+    /// Close code and reason that the server sent.
+    pub closed: Option<(u16, String)>,
+}
+
+/// The server's notes that belong to no single connection.
+#[derive(Debug, Clone, Default)]
+pub struct ServerTrace {
+    /// What the model emitted, in order. A chunk with reasoning and text makes two pieces.
+    pub produced: Vec<Piece>,
+    /// Pieces that never reached a bus that feeds the legacy socket.
+    pub unpublished_legacy: Vec<(PieceIndex, Reason)>,
+    /// Pieces that never reached a bus that feeds the session socket.
+    pub unpublished_session: Vec<(PieceIndex, Reason)>,
+    /// The reply's text, once the turn ended.
+    pub reply: String,
+    /// Whether the turn ended with *finished*.
+    pub completed: bool,
+}
+
+/// What became of one frame in the client.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Fate {
+    /// It stopped before the application: none of its text arrived.
+    Stopped {
+        /// Where.
+        hop: Hop,
+        /// Why.
+        reason: Reason,
+    },
+    /// It reached the application, with this text; classes that are missing were not shown, for the reason.
+    Reached {
+        /// Text by class, reasoning and text at most once each.
+        pieces: Vec<Piece>,
+        /// Why a class that the frame carried is not among them.
+        missing: Reason,
+    },
+}
+
+/// How a durable frame fared.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DurableFate {
+    /// Taken.
+    Accepted,
+    /// Refused, with the reason.
+    Rejected(Reason),
+}
+
+/// The client's note on one frame that it read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Receipt {
+    /// What became of it.
+    pub fate: Fate,
+}
+
+impl Receipt {
+    /// The frame's fate read as that of a durable event: anything that got as far as the client's
+    /// application or store counts as taken.
+    pub fn durable(&self) -> DurableFate {
+        match &self.fate {
+            Fate::Reached { .. } => DurableFate::Accepted,
+            Fate::Stopped { reason, .. } => DurableFate::Rejected(reason.clone()),
+        }
+    }
+}
+
+/// The client's notes.
+#[derive(Debug, Clone, Default)]
+pub struct ClientTrace {
+    /// One per frame read, in order.
+    pub receipts: Vec<Receipt>,
+    /// Frames that were still unread when the client stopped, with the reason.
+    pub unread: Option<Reason>,
+    /// The loudest signal.
+    pub signal: Signal,
+    /// What surfaced, each once.
+    pub surfaced: Vec<String>,
+    /// Log lines by message key.
+    pub log: BTreeMap<String, u64>,
+    /// The reply as a person sees it at the end, for clients with a view.
+    pub view: Option<String>,
+    /// What the application got while the reply streamed, in order.
+    pub delivered: Vec<Piece>,
+}
+
+impl ClientTrace {
+    /// Notes something that the application is told about.
+    pub fn surface(&mut self, what: String) {
+        self.signal = self.signal.max(Signal::Surfaced);
+        if !self.surfaced.contains(&what) {
+            self.surfaced.push(what);
+        }
+    }
+
+    /// Notes a line in the client's log.
+    pub fn log_line(&mut self, key: &str) {
+        self.signal = self.signal.max(Signal::Log);
+        if let Some(n) = self.log.get_mut(key) {
+            *n += 1;
+        } else {
+            self.log.insert(key.to_owned(), 1);
+        }
+    }
+}
+
+/// The class of a piece of text that is reasoning or not.
+pub fn class_of(text: &str, reasoning: bool) -> Class {
+    match (text.is_empty(), reasoning) {
+        (true, _) => Class::Empty,
+        (false, true) => Class::Reasoning,
+        (false, false) => Class::Text,
+    }
+}

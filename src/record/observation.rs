@@ -1,0 +1,143 @@
+//! What one client of one cell saw: the evidence, before anybody judges it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::flow::{Class, HopFlow, Reason};
+
+/// What the receiving application could notice.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Signal {
+    /// Nothing at all.
+    #[default]
+    None,
+    /// A line in a log.
+    Log,
+    /// An exception to the caller, an error callback, an error shown, a fatal close seen.
+    Surfaced,
+}
+
+impl Signal {
+    /// The word used in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Signal::None => "none",
+            Signal::Log => "log",
+            Signal::Surfaced => "surfaced",
+        }
+    }
+}
+
+/// One piece of text as the application got it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Piece {
+    /// What it is.
+    pub class: Class,
+    /// Its text.
+    pub text: String,
+}
+
+/// The durable events of the turn, as far as this client is concerned.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Durables {
+    /// Written to this client's socket.
+    pub sent: u64,
+    /// Taken by the client.
+    pub accepted: u64,
+    /// Refused by the client, by reason.
+    pub rejected: BTreeMap<Reason, u64>,
+    /// Whether the reply itself (the final message) was taken.
+    pub reply: bool,
+}
+
+/// What the tokens caused beside the sockets, in the server.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SideEffects {
+    /// The webhook sink.
+    pub webhook: WebhookCount,
+    /// The telemetry counter.
+    pub telemetry: ConsumerCount,
+    /// Writes to each idle clock.
+    pub idle_writes: IdleWrites,
+    /// Deltas that reached the subscriber behind the idle clocks.
+    pub idle_deltas: u64,
+    /// Deltas that were persisted; no release does that.
+    pub stored_deltas: u64,
+}
+
+/// What a webhook sink received.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WebhookCount {
+    /// HTTP posts of events that the sink answered with success.
+    pub posts: u64,
+    /// Events in them.
+    pub events: u64,
+    /// Token deltas among the events.
+    pub deltas: u64,
+    /// Posts that failed and were tried again or given up.
+    pub failed_posts: u64,
+    /// Events dropped because a queue bound was reached.
+    pub dropped: u64,
+}
+
+/// What an in-process counter received.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConsumerCount {
+    /// Events.
+    pub events: u64,
+    /// Token deltas among them.
+    pub deltas: u64,
+}
+
+/// Writes to the three idle clocks.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IdleWrites {
+    /// The process clock behind `/server_info` `idle_time`.
+    pub process: u64,
+    /// `updated_at` of the conversation, in memory.
+    pub updated_at: u64,
+    /// The eviction clock (exists from 1.37.1 on).
+    pub eviction: u64,
+}
+
+/// The evidence of one client in one cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Observation {
+    /// Whether the client's profile says that it streams.
+    pub streams: bool,
+    /// The classes that its application shows.
+    pub shows: Vec<Class>,
+    /// What the model produced, in order.
+    pub produced: Vec<Piece>,
+    /// What the application got while the reply streamed, in order.
+    pub delivered: Vec<Piece>,
+    /// The reply as its durable event carries it.
+    pub reply: String,
+    /// The reply as a person sees it at the end; `None` for a client that has no view of its own.
+    pub view: Option<String>,
+    /// Whether the run ended normally (the server said *finished*).
+    pub completed: bool,
+    /// The durable events.
+    pub durables: Durables,
+    /// Hop by hop, per class.
+    pub flows: BTreeMap<Class, Vec<HopFlow>>,
+    /// The loudest thing that the application could notice.
+    pub signal: Signal,
+    /// What surfaced, in order of first appearance.
+    pub surfaced: Vec<String>,
+    /// Lines in the client's log, by message key.
+    pub log: BTreeMap<String, u64>,
+    /// What happened beside the sockets.
+    pub side_effects: SideEffects,
+    /// Contradictions inside skewlab itself; any of them makes the cell invalid.
+    pub rig_faults: Vec<String>,
+}

@@ -1,0 +1,138 @@
+//! The result of a run: what `run.json` holds.
+
+use serde::{Deserialize, Serialize};
+
+use super::flow::{Hop, HopFlow, Reason};
+use super::observation::{SideEffects, Signal};
+use super::verdict::{Finding, Outcome, Scope, Verdict};
+use crate::unit::Tally;
+
+/// Schema name and version of `run.json`. A reader refuses a newer version than it knows.
+pub const SCHEMA: &str = "skewlab.run/1";
+
+/// A whole run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Version of skewlab that wrote it.
+    pub skewlab: String,
+    /// The seed; with the same version and arguments it gives the same run, times apart.
+    pub seed: u64,
+    /// `virtual` or `wall`.
+    pub clock: String,
+    /// SHA-256 over everything but `timing` and itself.
+    pub digest: String,
+    /// The scenarios that were run, with the question each asks.
+    pub scenarios: Vec<Ran>,
+    /// How many cells ended how.
+    pub totals: Totals,
+    /// The cells, in plan order.
+    pub cells: Vec<CellResult>,
+    /// Everything that differs between two runs of the same seed.
+    pub timing: Timing,
+}
+
+/// One scenario of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ran {
+    /// Its name.
+    pub name: String,
+    /// The question it asks.
+    pub question: String,
+}
+
+/// How many cells ended how.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Totals {
+    /// All cells.
+    pub cells: u64,
+    /// As expected.
+    pub expected: u64,
+    /// Not as expected.
+    pub unexpected: u64,
+    /// Known failures.
+    pub known: u64,
+    /// Known failures that pass now, or whose entry expired.
+    pub stale: u64,
+    /// Rig faults and cells that did not run.
+    pub rig: u64,
+}
+
+/// What the clock on the wall said.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Timing {
+    /// Wall time of all cells, seconds.
+    pub seconds: f64,
+    /// Cells per second of wall time.
+    pub cells_per_second: f64,
+    /// Worker threads.
+    pub jobs: usize,
+    /// Wall time of each cell in plan order, microseconds.
+    pub cell_micros: Vec<u64>,
+}
+
+/// One client in one cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CellResult {
+    /// Path-shaped: scenario / server / client / workload / mutation.
+    pub id: String,
+    /// Scenario name.
+    pub scenario: String,
+    /// Server profile, resolved.
+    pub server: String,
+    /// The release of that era that was asked for; equal to `server` unless another one was named.
+    pub server_release: String,
+    /// Client profile, resolved, with the callback list it listens on when that is not its default.
+    pub client: String,
+    /// The client release that was asked for (`python@same` is resolved to the one that the server ships).
+    pub client_release: String,
+    /// Workload name.
+    pub workload: String,
+    /// Frame mutation, `none` for the frames as the server makes them.
+    pub mutation: String,
+    /// The worst finding's verdict.
+    pub verdict: Verdict,
+    /// Which part of the text is missing.
+    pub scope: Option<Scope>,
+    /// The hop that lost it.
+    pub lost_at: Option<Hop>,
+    /// Why.
+    pub reason: Option<Reason>,
+    /// What the application could notice.
+    pub signal: Signal,
+    /// Lines in the client's log.
+    pub log_lines: u64,
+    /// The verdict that the scenario expects.
+    pub expected: Verdict,
+    /// What that makes of it.
+    pub outcome: Outcome,
+    /// Why the outcome is not plainly expected, or what the scenario says of a known failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome_note: Option<String>,
+    /// Whether both emulations hold a certificate of agreement with the released package.
+    pub proven: bool,
+    /// What the model produced.
+    pub produced: Tally,
+    /// What the application got.
+    pub delivered: Tally,
+    /// Hop by hop, all classes together.
+    pub hops: Vec<HopFlow>,
+    /// The same per class.
+    pub classes: std::collections::BTreeMap<super::flow::Class, Vec<HopFlow>>,
+    /// Durable events of the turn.
+    pub durables: super::observation::Durables,
+    /// What surfaced.
+    pub surfaced: Vec<String>,
+    /// Log lines by message key.
+    pub log: std::collections::BTreeMap<String, u64>,
+    /// What happened beside the sockets.
+    pub side_effects: SideEffects,
+    /// Everything found, worst first.
+    pub findings: Vec<Finding>,
+}

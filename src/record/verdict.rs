@@ -1,0 +1,142 @@
+//! The words that a cell ends in.
+
+use serde::{Deserialize, Serialize};
+
+use super::flow::{Hop, Reason};
+use super::observation::Signal;
+use crate::unit::Tally;
+
+/// What is to be said of one client in one cell. Ordered by severity: the first is the worst, and a cell's
+/// headline is its worst finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The cell did not run. Red, never blank.
+    NotRun,
+    /// The rig is at fault: counts that do not add up, a panic.
+    Invalid,
+    /// A delta reached a consumer that must never see one.
+    Leaked,
+    /// A durable event that the client should have got was refused or dropped.
+    DurableLoss,
+    /// Text missing, the run ended normally, and nothing surfaced.
+    SilentLoss,
+    /// Wrong text, or the right text in the wrong order.
+    Corrupted,
+    /// Text twice.
+    Duplicated,
+    /// Text missing, and something surfaced.
+    LoudLoss,
+    /// The profile says that this client does not stream, and it got nothing.
+    ByDesign,
+    /// All text, in order, once, while it streamed.
+    Delivered,
+}
+
+impl Verdict {
+    /// Every verdict, worst first.
+    pub const ALL: [Verdict; 10] = [
+        Verdict::NotRun,
+        Verdict::Invalid,
+        Verdict::Leaked,
+        Verdict::DurableLoss,
+        Verdict::SilentLoss,
+        Verdict::Corrupted,
+        Verdict::Duplicated,
+        Verdict::LoudLoss,
+        Verdict::ByDesign,
+        Verdict::Delivered,
+    ];
+
+    /// The word that a person types and `run.json` carries.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Verdict::NotRun => "not_run",
+            Verdict::Invalid => "invalid",
+            Verdict::Leaked => "leaked",
+            Verdict::DurableLoss => "durable_loss",
+            Verdict::SilentLoss => "silent_loss",
+            Verdict::Corrupted => "corrupted",
+            Verdict::Duplicated => "duplicated",
+            Verdict::LoudLoss => "loud_loss",
+            Verdict::ByDesign => "by_design",
+            Verdict::Delivered => "delivered",
+        }
+    }
+
+    /// Whether the person got what they should.
+    pub fn is_healthy(self) -> bool {
+        matches!(self, Verdict::Delivered | Verdict::ByDesign)
+    }
+
+    /// Whether the cell says nothing about the subject, because the rig failed.
+    pub fn is_rig_fault(self) -> bool {
+        matches!(self, Verdict::NotRun | Verdict::Invalid)
+    }
+}
+
+/// Which part of the text is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// All of it.
+    Total,
+    /// The beginning.
+    Prefix,
+    /// The end.
+    Tail,
+    /// One stretch in the middle.
+    Gap,
+    /// All of one class, while another class arrived.
+    Class,
+    /// Several stretches.
+    Scattered,
+}
+
+impl Scope {
+    /// The word used in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Scope::Total => "total",
+            Scope::Prefix => "prefix",
+            Scope::Tail => "tail",
+            Scope::Gap => "gap",
+            Scope::Class => "class",
+            Scope::Scattered => "scattered",
+        }
+    }
+}
+
+/// One thing found in a cell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Finding {
+    /// What it is.
+    pub verdict: Verdict,
+    /// Which part of the text, for a loss.
+    pub scope: Option<Scope>,
+    /// The hop that stopped most of it.
+    pub lost_at: Option<Hop>,
+    /// Why it stopped there.
+    pub reason: Option<Reason>,
+    /// What the application could notice of it.
+    pub signal: Signal,
+    /// How much is missing, wrong or too much.
+    pub amount: Tally,
+    /// The same in words, for a person.
+    pub note: String,
+}
+
+/// What an actual verdict means next to the expected one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// As the scenario says.
+    Expected,
+    /// Not as the scenario says.
+    Unexpected,
+    /// Not as it should be, and listed as a known failure that has not expired.
+    Known,
+    /// Listed as a known failure, but it passes now or the entry has expired.
+    Stale,
+}

@@ -1,0 +1,134 @@
+//! Small value types that carry their own meaning and formatting.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A released version, or an unreleased one built on it: `1.58.2`, `1.0.0-alpha.10`, `1.43.1+AB`.
+///
+/// The part after `+` names the stages of the proposed bus split that the build carries. It takes part in
+/// equality and in names, and never in "at least this release" questions.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Release(semver::Version);
+
+impl Release {
+    /// Whether this release is `other` or came after it; the stages after `+` are ignored.
+    pub fn at_least(&self, other: &Release) -> bool {
+        self.0.cmp_precedence(&other.0) != Ordering::Less
+    }
+
+    /// The stages of an unreleased build (`AB`, `step7`), empty for a release.
+    pub fn stages(&self) -> &str {
+        self.0.build.as_str()
+    }
+
+    /// Whether the release lies in a range such as `>=1.22.1, <1.31.0`. Pre-releases count by precedence.
+    pub fn within(&self, range: &semver::VersionReq) -> bool {
+        let mut plain = self.0.clone();
+        plain.build = semver::BuildMetadata::EMPTY;
+        // `VersionReq` refuses every pre-release unless the range names one; an era covers its alphas too.
+        range.matches(&plain) || {
+            let pre = !plain.pre.is_empty();
+            plain.pre = semver::Prerelease::EMPTY;
+            pre && range.matches(&plain) && range.comparators.iter().all(|c| c.pre.is_empty())
+        }
+    }
+}
+
+impl fmt::Display for Release {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for Release {
+    type Err = semver::Error;
+    fn from_str(s: &str) -> Result<Self, Self::Err> {
+        semver::Version::parse(s).map(Release)
+    }
+}
+
+impl TryFrom<String> for Release {
+    type Error = semver::Error;
+    fn try_from(s: String) -> Result<Self, Self::Error> {
+        s.parse()
+    }
+}
+
+impl From<Release> for String {
+    fn from(r: Release) -> String {
+        r.to_string()
+    }
+}
+
+/// Frames and characters counted together, since either alone misleads: a class can lose all its text
+/// while frames keep flowing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tally {
+    /// Frames; one that carries text and reasoning counts once in each class.
+    pub frames: u64,
+    /// Unicode scalar values of the text in them.
+    pub chars: u64,
+}
+
+impl Tally {
+    /// One frame of `text`.
+    pub fn of(text: &str) -> Tally {
+        Tally { frames: 1, chars: text.chars().count() as u64 }
+    }
+
+    /// Whether nothing was counted.
+    pub fn is_zero(self) -> bool {
+        self == Tally::default()
+    }
+}
+
+impl std::ops::AddAssign for Tally {
+    fn add_assign(&mut self, other: Tally) {
+        self.frames += other.frames;
+        self.chars += other.chars;
+    }
+}
+
+impl std::iter::Sum for Tally {
+    fn sum<I: Iterator<Item = Tally>>(iter: I) -> Tally {
+        iter.fold(Tally::default(), |mut a, b| {
+            a += b;
+            a
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn release(s: &str) -> Release {
+        s.parse().unwrap()
+    }
+
+    #[test]
+    fn stages_do_not_move_a_release_in_time() {
+        let staged = release("1.43.1+AB");
+        assert!(staged.at_least(&release("1.43.1")) && release("1.43.1").at_least(&staged));
+        assert_ne!(staged, release("1.43.1"));
+        assert_eq!(staged.stages(), "AB");
+    }
+
+    #[test]
+    fn ranges_take_stages_and_alphas() {
+        let range = semver::VersionReq::parse(">=1.0.0, <1.2.0").unwrap();
+        assert!(release("1.1.9+ABC").within(&range));
+        assert!(release("1.0.0-alpha.10").within(&range));
+        assert!(!release("1.2.0").within(&range));
+    }
+
+    #[test]
+    fn a_tally_counts_scalar_values() {
+        assert_eq!(Tally::of("é😀"), Tally { frames: 1, chars: 2 });
+    }
+}
