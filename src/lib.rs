@@ -8,7 +8,9 @@
 //! | 0 | [`unit`], [`seed`] | value types; run → cell → client seeds |
 //! | 1 | [`wire`], [`record`] | frames as pure data and their mutations; plain result data |
 //! | 2 | [`probe`] | what both ends noted, and the ledger that settles it |
+//! | 3 | [`agent_server`] | the parties: profiles, buses, subscribers, decoders, guards |
 
+pub mod agent_server;
 pub mod probe;
 pub mod record;
 pub mod seed;

@@ -27,23 +27,27 @@ pub enum ParentId {
 
 /// The encoding of one era on one channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub struct Dialect {
     /// Treatment of fields without a value.
     pub nulls: Nulls,
     /// Treatment of `parent_id`.
     pub parent_id: ParentId,
+    /// Whether an `ObservationEvent` has the field `extended_content` (1.34.0 on). Strict clients before
+    /// that release reject the event for it.
+    pub observation_extended_content: bool,
 }
 
 impl Dialect {
     /// The socket frames of 1.37.0 to 1.58.2.
-    pub const CURRENT: Dialect = Dialect { nulls: Nulls::Absent, parent_id: ParentId::Sent };
+    pub const CURRENT: Dialect =
+        Dialect { nulls: Nulls::Absent, parent_id: ParentId::Sent, observation_extended_content: true };
 
     /// The same era's webhook bodies: a plain dump, which keeps nulls in every release.
     #[must_use]
     pub fn webhook(self) -> Dialect {
         let parent_id = if self.parent_id == ParentId::Unknown { ParentId::Unknown } else { ParentId::Sent };
-        Dialect { nulls: Nulls::Kept, parent_id }
+        Dialect { nulls: Nulls::Kept, parent_id, ..self }
     }
 }
 

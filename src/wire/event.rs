@@ -104,7 +104,7 @@ pub struct Message {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Action {
     /// Text that came before the call.
-    pub thought: String,
+    pub thought: Option<String>,
     /// Reasoning that came with it.
     pub reasoning_content: Option<String>,
     /// The action, `kind` included (`FinishAction`, …).
@@ -213,13 +213,14 @@ impl Message {
 
 impl Action {
     fn write(&self, f: &mut Fields, dialect: Dialect) {
-        f.put("thought", json!([text_content(&self.thought)]));
+        f.put("thought", self.thought.as_deref().map_or_else(|| json!([]), |t| json!([text_content(t)])));
         f.opt("reasoning_content", self.reasoning_content.as_deref()).put("thinking_blocks", json!([]));
         f.unset("responses_reasoning_item");
         f.put("action", self.action.clone()).put("tool_name", self.tool_name.as_str());
         f.put("tool_call_id", self.tool_call_id.as_str());
         let mut call = Fields::new(dialect);
-        call.put("id", self.tool_call_id.as_str()).put("name", self.tool_name.as_str());
+        call.put("id", self.tool_call_id.as_str()).unset("responses_item_id");
+        call.put("name", self.tool_name.as_str());
         call.put("arguments", self.arguments.as_str()).put("origin", "completion");
         f.put("tool_call", call.done()).put("llm_response_id", self.llm_response_id.as_str());
         f.put("security_risk", "UNKNOWN").unset("critic_result").unset("summary");
@@ -227,10 +228,13 @@ impl Action {
 }
 
 impl Observation {
-    fn write(&self, f: &mut Fields, _: Dialect) {
+    fn write(&self, f: &mut Fields, dialect: Dialect) {
         f.put("tool_name", self.tool_name.as_str()).put("tool_call_id", self.tool_call_id.as_str());
         let content = json!([text_content(&self.text)]);
         f.put("observation", json!({"content": content, "is_error": false, "kind": self.kind}));
-        f.put("action_id", self.action_id.as_str()).put("extended_content", json!([]));
+        f.put("action_id", self.action_id.as_str());
+        if dialect.observation_extended_content {
+            f.put("extended_content", json!([]));
+        }
     }
 }

@@ -1,0 +1,17 @@
+//! The profiles in the binary, so that it needs no folder beside it.
+
+macro_rules! files {
+    ($dir:literal: $($name:literal),* $(,)?) => {
+        &[$((concat!("scenarios/", $dir, "/", $name, ".toml"),
+             include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/", $dir, "/", $name, ".toml")))),*]
+    };
+}
+
+/// Path and text of every server profile, in the order in which they are listed.
+pub const SERVER_FILES: &[(&str, &str)] = files!("servers":
+    "1.22.0", "1.30.0", "1.31.1", "1.36.1", "1.43.1", "1.44.1", "1.45.0", "1.58.2",
+    "1.43.1+A", "1.43.1+AB", "1.43.1+ABC", "1.58.2+AB", "1.58.2+ABC", "1.58.2+step7",
+);
+
+/// Path and text of every client profile, in the order in which they are listed.
+pub const CLIENT_FILES: &[(&str, &str)] = files!("clients":);

@@ -1,0 +1,231 @@
+//! The traits of a server. Each is independent of the others; an era is a choice of values.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::wire::Dialect;
+
+/// How a server behaves.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServerTraits {
+    /// What a token delta is.
+    pub delta: DeltaTraits,
+    /// How it travels.
+    pub bus: BusTraits,
+    /// The idle clocks.
+    pub idle: IdleTraits,
+    /// The telemetry counter.
+    pub telemetry: TelemetryTraits,
+    /// The webhook poster.
+    pub webhook: WebhookTraits,
+    /// How values are written on the legacy socket.
+    pub wire: Dialect,
+    /// Both sockets' handshakes and limits.
+    pub socket: SocketTraits,
+    /// The session socket.
+    pub session: SessionTraits,
+    /// The clients built from the same tree.
+    pub ships: Ships,
+    /// A deliberate fault, for proving that a detector detects. No release has one.
+    #[serde(default)]
+    pub mutant: ServerMutant,
+}
+
+/// What a token delta is.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeltaTraits {
+    /// Its place in the type system.
+    pub class: DeltaClass,
+}
+
+/// The delta's place in the type system, which decides what the durable bus can carry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DeltaClass {
+    /// A subclass of `Event`, like everything else on the bus (1.18.1 on).
+    Event,
+    /// Taken off `Event` with explicit id, timestamp and source (stage A).
+    Standalone,
+    /// No longer constructed for the legacy socket (step 7, issue #4683).
+    Withdrawn,
+}
+
+/// How a delta travels inside the server.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BusTraits {
+    /// The path of a delta.
+    pub kind: BusKind,
+    /// How a bus calls its subscribers.
+    pub fan_out: FanOut,
+    /// Subscribers of one conversation, internal ones included; 0 for no limit.
+    pub max_subscribers: usize,
+    /// Which subscribers are handed deltas.
+    pub deltas_to: BTreeSet<Consumer>,
+}
+
+/// The path of a delta.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BusKind {
+    /// One bus; every subscriber gets every delta.
+    Shared,
+    /// One bus; a subscriber gets deltas when it says so (1.44.1, #4689).
+    OptIn,
+    /// One bus, typed wider than `Event`; every subscriber gets every delta (stage A alone).
+    Widened,
+    /// A bus of its own (stage B).
+    Split,
+}
+
+/// How a bus calls its subscribers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FanOut {
+    /// One after the other: a slow one delays all behind it (to 1.22.0).
+    Sequential,
+    /// All at once; the publish ends with the slowest (1.22.1, #3162).
+    Gather,
+}
+
+/// A kind of subscriber.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Consumer {
+    /// A client's socket.
+    Websocket,
+    /// The subscriber behind the idle clocks.
+    Idle,
+    /// The one that names a conversation after its first user message.
+    AutoTitle,
+    /// The telemetry counter.
+    Telemetry,
+    /// The webhook poster.
+    Webhook,
+}
+
+/// The idle clocks.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IdleTraits {
+    /// Whether the eviction clock exists (1.37.1).
+    pub eviction: bool,
+    /// Seconds between two writes of the producer's heartbeat to the process clock (1.45.0, #4790);
+    /// 0 for no heartbeat.
+    pub heartbeat_s: f64,
+}
+
+/// The telemetry counter.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TelemetryTraits {
+    /// Whether it exists (1.37.0).
+    pub present: bool,
+}
+
+/// The webhook poster. Its defaults are those of the released `WebhookSpec`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WebhookTraits {
+    /// Events that trigger a post.
+    pub event_buffer_size: usize,
+    /// Seconds from the first queued event to a post of what there is.
+    pub flush_delay_s: f64,
+    /// Further attempts after a failed post.
+    pub num_retries: u32,
+    /// Seconds between attempts.
+    pub retry_delay_s: f64,
+    /// Events kept while the sink fails; oldest dropped. 0 for no limit (before 1.22.0).
+    pub max_queue_size: usize,
+    /// Bytes of one post; 0 for no limit (before 1.40.1).
+    pub max_batch_bytes: usize,
+    /// Bytes kept; oldest dropped. 0 for no limit (before 1.40.1).
+    pub max_queue_bytes: usize,
+    /// Whether at most one post is in flight (1.40.1).
+    pub one_in_flight: bool,
+}
+
+/// Both sockets' handshakes and limits.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SocketTraits {
+    /// Seconds to wait for the authentication frame.
+    pub auth_timeout_s: f64,
+    /// What a further authentication frame is, once authenticated.
+    pub auth_frame: AuthFrame,
+    /// Seconds that pushing the snapshot to a new subscriber may take; 0 for no limit (before 1.22.0).
+    pub snapshot_timeout_s: f64,
+    /// Bytes of one inbound frame.
+    pub max_inbound_bytes: usize,
+}
+
+/// What an authentication frame is that comes after authentication.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AuthFrame {
+    /// A bad message like any other (to 1.22.0).
+    Message,
+    /// Ignored whatever else it holds (1.22.1).
+    Ignored,
+    /// Ignored if it holds exactly `type` and `session_api_key` (1.39.1).
+    IgnoredIfExact,
+}
+
+/// The session socket.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SessionTraits {
+    /// What it carries.
+    pub endpoint: SessionEndpoint,
+    /// Events in a page of replay.
+    pub replay_page: usize,
+    /// Bytes of one outbound frame before the connection is closed 1013 `frame_too_large`.
+    pub max_frame_bytes: usize,
+    /// Bytes waiting for one connection before it is closed 1013 `slow_consumer`.
+    pub max_pending_bytes: usize,
+}
+
+/// What the session socket carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SessionEndpoint {
+    /// It does not exist: the upgrade is refused with HTTP 403 (before 1.45.0).
+    Absent,
+    /// Durable and transient events; deltas are dropped (1.45.0, #4807).
+    Durable,
+    /// Deltas too, over a progress bus of their own (1.47.0, #4822).
+    Full,
+}
+
+/// The clients built from the same tree.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ships {
+    /// What `python@same` means. Empty: the Python client of the same release.
+    pub python: String,
+}
+
+/// A deliberate fault in a server.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ServerMutant {
+    /// Writes every n-th delta frame twice; 0 for never.
+    pub repeat_every: u32,
+    /// Loses every n-th delta between bus and socket, with a reason; 0 for never.
+    pub drop_every: u32,
+    /// Loses every n-th delta without noting it anywhere; 0 for never. The ledger must call the cell invalid.
+    pub forget_every: u32,
+    /// Exchanges every n-th delta's text for another of the same length; 0 for never.
+    pub alter_every: u32,
+    /// Drops every n-th durable frame; 0 for never.
+    pub drop_durable_every: u32,
+    /// Persists deltas in the event log.
+    pub store_deltas: bool,
+    /// Panics when a turn starts.
+    pub panic: bool,
+    /// Never ends the turn.
+    pub hang: bool,
+}
