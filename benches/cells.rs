@@ -1,1 +1,2 @@
+//! Criterion benches; filled below.
 fn main() {}

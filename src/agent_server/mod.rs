@@ -1,6 +1,7 @@
-//! The first subject: an agent-server that streams deltas to clients over WebSockets, era by era.
+//! The first subject: an agent-server that streams deltas to clients over `WebSockets`, era by era.
 //!
 //! A party is a [`profile`]: orthogonal traits in TOML. [`server`] and [`client`] turn traits into
 //! behaviour and know no release by name.
 
 pub mod profile;
+pub mod server;

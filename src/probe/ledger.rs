@@ -56,6 +56,11 @@ impl Ledger {
                 Origin::Other => {}
             }
         }
+        // A durable event that was due and never written is a loss like any refused one.
+        let unsent = link.durables_due.saturating_sub(durables.sent);
+        if unsent > 0 {
+            *durables.rejected.entry(Reason::new("not_sent")).or_default() += unsent;
+        }
         let mut faults = books.faults();
         if client.receipts.len() > link.sent.len() {
             let (read, sent) = (client.receipts.len(), link.sent.len());
@@ -170,7 +175,8 @@ impl Books {
         dispatched.entered += one;
         dispatched.left += times(handed);
         if handed == 0 {
-            let reason = stops.dispatched.get(&index).cloned().unwrap_or_else(|| match link.refused {
+            let reason = stops.dispatched.get(&index).or(link.carries_no_deltas.as_ref());
+            let reason = reason.cloned().unwrap_or_else(|| match link.refused {
                 Some(status) => Reason::from(format!("http_{status}")),
                 None => Reason::new("not_subscribed"),
             });

@@ -48,6 +48,10 @@ pub struct LinkTrace {
     pub sent: Vec<Origin>,
     /// Pieces that stopped after dispatch, or that this endpoint never carries.
     pub stopped: Vec<Stopped>,
+    /// Durable events that the bus handed to this connection's subscriber.
+    pub durables_due: u64,
+    /// Why this connection gets no deltas at all, when it gets none.
+    pub carries_no_deltas: Option<Reason>,
     /// HTTP status, when the upgrade was refused.
     pub refused: Option<u16>,
     /// Close code and reason that the server sent.

@@ -4,7 +4,7 @@
 use serde::Deserialize as _;
 use serde_json::Value;
 
-/// Nesting that skewlab follows. CPython gives up with a `RecursionError` at about twice that and a browser
+/// Nesting that skewlab follows. `CPython` gives up with a `RecursionError` at about twice that and a browser
 /// far later; frames of either subject stay under ten.
 pub const MAX_DEPTH: usize = 512;
 
@@ -15,7 +15,7 @@ pub const LONE_SURROGATE: char = '\u{fdd0}';
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reader {
-    /// `json.loads` of CPython: takes `NaN` and `Infinity`.
+    /// `json.loads` of `CPython`: takes `NaN` and `Infinity`.
     Python,
     /// `JSON.parse`.
     JavaScript,

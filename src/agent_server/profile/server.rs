@@ -95,8 +95,10 @@ pub enum FanOut {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Consumer {
-    /// A client's socket.
+    /// A client on the legacy socket.
     Websocket,
+    /// A client on the session socket, which gets deltas as progress frames and never as events.
+    SessionSocket,
     /// The subscriber behind the idle clocks.
     Idle,
     /// The one that names a conversation after its first user message.

@@ -1,0 +1,237 @@
+//! A client's connection: dialling, authenticating, reading frames into the client until told to stop.
+
+use std::time::Duration;
+
+use futures_util::{SinkExt, StreamExt};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{Error as WsError, Message};
+use tokio_tungstenite::{WebSocketStream, client_async_with_config};
+
+use super::client::{Client, Incoming};
+use super::profile::client::{Auth, ClientTraits, ConnectTraits, Resend};
+use super::server::{Dialer, Io, PeerId};
+use crate::probe::ledger::Endpoint;
+use crate::probe::trace::ClientTrace;
+use crate::record::Reason;
+
+/// Where a client connects to.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// The server.
+    pub dialer: Dialer,
+    /// The conversation.
+    pub conversation: String,
+    /// The session API key, if the server wants one.
+    pub key: Option<String>,
+}
+
+/// How far a connection has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Not ready yet.
+    Connecting,
+    /// Subscribed, and ready by the client's own rule.
+    Ready,
+    /// It will not get ready: refused, closed, or timed out.
+    Failed,
+}
+
+/// What became of a client that attended a conversation.
+#[derive(Debug)]
+pub struct Attended {
+    /// Its notes.
+    pub trace: ClientTrace,
+    /// Its connection's name in the server's notes; `None` when nothing was dialled.
+    pub peer: Option<PeerId>,
+}
+
+/// How long a polite close may take.
+const CLOSE_WAIT: Duration = Duration::from_secs(1);
+
+/// How long the first frame may take for a client that has no ready timeout of its own.
+const FIRST_FRAME_WAIT: Duration = Duration::from_secs(30);
+
+/// Connects and reads until `stop` turns true or the connection ends. Reconnecting is left to the caller.
+pub async fn attend(
+    target: &Target,
+    traits: &ClientTraits,
+    mut client: Client,
+    phase: &watch::Sender<Phase>,
+    mut stop: watch::Receiver<bool>,
+) -> Attended {
+    let mut trace = ClientTrace::default();
+    let (peer, socket) = match open(target, &traits.connect).await {
+        Ok((peer, socket)) => (Some(peer), Some(socket)),
+        Err(Refused { peer, status }) => {
+            client.refused(status, &mut trace);
+            (peer, None)
+        }
+    };
+    if let Some(mut socket) = socket {
+        read(&mut socket, &traits.connect, &mut client, &mut trace, phase, &mut stop).await;
+        let _ = timeout(CLOSE_WAIT, leave(&mut socket)).await;
+    } else {
+        phase.send_replace(Phase::Failed);
+    }
+    client.finish(&mut trace);
+    Attended { trace, peer }
+}
+
+struct Refused {
+    peer: Option<PeerId>,
+    status: u16,
+}
+
+async fn open(
+    target: &Target,
+    connect: &ConnectTraits,
+) -> Result<(PeerId, WebSocketStream<Io>), Refused> {
+    // Status 0 stands for a connection that never got as far as an answer.
+    let none = |peer| Refused { peer, status: 0 };
+    let (io, peer) = target.dialer.dial().await.map_err(|_| none(None))?;
+    let url = format!("ws://127.0.0.1{}", path(target, connect));
+    let request = url.into_client_request().map_err(|_| none(Some(peer)))?;
+    let limit = (connect.max_frame_bytes > 0).then_some(connect.max_frame_bytes);
+    let config = WebSocketConfig::default()
+        .max_message_size(limit)
+        .max_frame_size(limit)
+        .read_buffer_size(8 * 1024);
+    match client_async_with_config(request, io, Some(config)).await {
+        Ok((mut socket, _)) => {
+            if let (Auth::FirstFrame, Some(key)) = (connect.auth, &target.key) {
+                let frame = serde_json::json!({"type": "auth", "session_api_key": key}).to_string();
+                // If the server is gone already, the first read says so.
+                let _ = socket.send(Message::text(frame)).await;
+            }
+            Ok((peer, socket))
+        }
+        Err(WsError::Http(response)) => {
+            Err(Refused { peer: Some(peer), status: response.status().as_u16() })
+        }
+        Err(_) => Err(none(Some(peer))),
+    }
+}
+
+/// Path and query as that client writes them.
+fn path(target: &Target, connect: &ConnectTraits) -> String {
+    let mut query = Vec::new();
+    match (connect.auth, &target.key) {
+        // The key goes in as it is: what must be escaped and is not is that client's fault.
+        (Auth::Query, Some(key)) => query.push(format!("session_api_key={key}")),
+        (Auth::QueryEncoded, Some(key)) => {
+            let key: String = form_urlencoded::byte_serialize(key.as_bytes()).collect();
+            query.push(format!("session_api_key={key}"));
+        }
+        _ => {}
+    }
+    let socket = match connect.endpoint {
+        Endpoint::Events => {
+            if connect.resend == Resend::All {
+                query.push("resend_mode=all".to_owned());
+            }
+            "events"
+        }
+        Endpoint::Session => {
+            if connect.resend == Resend::All {
+                query.push("after_seq=-1".to_owned());
+            }
+            "session"
+        }
+    };
+    let mark = if query.is_empty() { "" } else { "?" };
+    format!("/sockets/{socket}/{}{mark}{}", target.conversation, query.join("&"))
+}
+
+async fn read(
+    socket: &mut WebSocketStream<Io>,
+    connect: &ConnectTraits,
+    client: &mut Client,
+    trace: &mut ClientTrace,
+    phase: &watch::Sender<Phase>,
+    stop: &mut watch::Receiver<bool>,
+) {
+    let own_timeout = connect.ready_timeout_s > 0.0;
+    let wait =
+        if own_timeout { Duration::from_secs_f64(connect.ready_timeout_s) } else { FIRST_FRAME_WAIT };
+    let ready_by = Instant::now() + wait;
+    let mut waiting = true;
+    let mut tick_at: Option<Instant> = None;
+    loop {
+        let due = tick_at.unwrap_or(ready_by);
+        let timed = tick_at.is_some() || waiting;
+        tokio::select! {
+            biased;
+            message = socket.next() => {
+                if !take(message, socket, client, trace).await {
+                    phase.send_replace(Phase::Failed);
+                    return;
+                }
+                tick_at = client.next_tick().map(|wait| tick_at.unwrap_or_else(|| Instant::now() + wait));
+                if waiting && client.is_ready() {
+                    waiting = false;
+                    phase.send_replace(Phase::Ready);
+                }
+            }
+            () = sleep_until(due), if timed => {
+                if tick_at.take().is_some() {
+                    client.tick(trace);
+                } else {
+                    waiting = false;
+                    if own_timeout {
+                        client.not_ready(trace);
+                    }
+                    phase.send_replace(Phase::Failed);
+                }
+            }
+            changed = stop.changed() => {
+                if changed.is_err() || *stop.borrow() {
+                    trace.unread = Some(Reason::new("client_left"));
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Hands one message to the client; false when the connection is over.
+async fn take(
+    message: Option<Result<Message, WsError>>,
+    socket: &mut WebSocketStream<Io>,
+    client: &mut Client,
+    trace: &mut ClientTrace,
+) -> bool {
+    let (code, why, unread) = match message {
+        Some(Ok(Message::Text(text))) => {
+            client.receive(Incoming::Text(&text), trace);
+            return true;
+        }
+        Some(Ok(Message::Binary(bytes))) => {
+            client.receive(Incoming::Binary(&bytes), trace);
+            return true;
+        }
+        Some(Ok(Message::Close(frame))) => {
+            let (code, why) = frame.map_or((1005, String::new()), |f| (f.code.into(), f.reason.to_string()));
+            (code, why, "connection_closed")
+        }
+        Some(Ok(_)) => return true,
+        // The client's own limit: it closes with 1009 and never sees the frame.
+        Some(Err(WsError::Capacity(_))) => {
+            let frame = CloseFrame { code: CloseCode::Size, reason: "message too big".into() };
+            let _ = socket.send(Message::Close(Some(frame))).await;
+            (1009, "message too big".to_owned(), "frame_too_large")
+        }
+        Some(Err(_)) | None => (1006, String::new(), "connection_lost"),
+    };
+    trace.unread = Some(Reason::new(unread));
+    client.closed(code, &why, trace);
+    false
+}
+
+async fn leave(socket: &mut WebSocketStream<Io>) {
+    let _ = socket.close(None).await;
+    while socket.next().await.is_some_and(|m| m.is_ok()) {}
+}

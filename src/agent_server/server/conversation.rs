@@ -1,0 +1,224 @@
+//! A conversation: its event log, its buses, and the subscribers that every conversation has.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+
+use super::bus::{Bus, Full, Published, SubscriptionId};
+use super::idle::ConversationClocks;
+use super::session::SessionSocket;
+use super::subscriber::{IdleSubscriber, Subscriber};
+use super::webhook::Webhook;
+use super::{Inner, lock, snapshot};
+use crate::agent_server::profile::server::BusKind;
+use crate::probe::trace::Origin;
+use crate::record::SideEffects;
+use crate::record::observation::ConsumerCount;
+use crate::wire::{Event, EventBody, Source};
+
+/// One conversation.
+#[derive(Debug)]
+pub struct Conversation {
+    /// Its id, hyphenated.
+    pub id: String,
+    pub(super) bus: Bus,
+    /// The deltas' own bus (stage B); without stage B they travel on `bus`.
+    pub(super) delta_bus: Option<Bus>,
+    /// Session sockets that get progress frames (1.47.0).
+    pub(super) progress: Mutex<Vec<Arc<SessionSocket>>>,
+    pub(super) clocks: Arc<ConversationClocks>,
+    log: Mutex<Vec<Arc<Event>>>,
+    status: Mutex<&'static str>,
+    pub(super) leaf: Mutex<Option<String>>,
+    pub(super) running: AtomicBool,
+    over: Notify,
+    idle_deltas: Arc<Mutex<u64>>,
+    telemetry: Arc<Mutex<ConsumerCount>>,
+    title: Arc<Mutex<Option<String>>>,
+    webhooks: Vec<Arc<Webhook>>,
+}
+
+/// A socket's places on the buses.
+#[derive(Debug)]
+pub(super) struct Subscriptions {
+    durable: SubscriptionId,
+    deltas: Option<SubscriptionId>,
+}
+
+impl Conversation {
+    /// A new conversation with its internal subscribers, in the order of the real registration.
+    pub(super) async fn open(server: &Arc<Inner>, id: String) -> Arc<Conversation> {
+        let traits = &server.traits;
+        let split = traits.bus.kind == BusKind::Split;
+        let sink = |model: &super::SinkModel| {
+            Arc::new(Webhook::new(&traits.webhook, traits.wire.webhook(), model.clone()))
+        };
+        let conversation = Arc::new(Conversation {
+            id,
+            bus: Bus::new(&traits.bus),
+            delta_bus: split.then(|| Bus::new(&traits.bus)),
+            progress: Mutex::default(),
+            clocks: Arc::default(),
+            log: Mutex::default(),
+            status: Mutex::new("idle"),
+            leaf: Mutex::default(),
+            running: AtomicBool::new(false),
+            over: Notify::new(),
+            idle_deltas: Arc::default(),
+            telemetry: Arc::default(),
+            title: Arc::default(),
+            webhooks: server.config.sinks.iter().map(sink).collect(),
+        });
+        conversation.clocks.write_updated_at(server.clock.timestamp());
+        let idle = IdleSubscriber {
+            server: Arc::downgrade(server),
+            clocks: conversation.clocks.clone(),
+            deltas: conversation.idle_deltas.clone(),
+        };
+        let mut internal = vec![Subscriber::Idle(idle), Subscriber::AutoTitle(conversation.title.clone())];
+        if traits.telemetry.present {
+            internal.push(Subscriber::Telemetry(conversation.telemetry.clone()));
+        }
+        internal.extend(conversation.webhooks.iter().cloned().map(Subscriber::Webhook));
+        for subscriber in internal {
+            let subscriber = Arc::new(subscriber);
+            // Internal subscribers come first and are few; the cap never refuses them.
+            let _ = conversation.subscribe(subscriber.clone());
+            if matches!(*subscriber, Subscriber::Webhook(_)) {
+                subscriber.deliver(&conversation.snapshot(server)).await;
+            }
+        }
+        conversation
+    }
+
+    /// Joins the buses that carry what this subscriber gets.
+    pub(super) fn subscribe(&self, subscriber: Arc<Subscriber>) -> Result<Subscriptions, Full> {
+        let deltas = match &self.delta_bus {
+            Some(bus) => Some(bus.subscribe(subscriber.clone())?),
+            None => None,
+        };
+        match self.bus.subscribe(subscriber) {
+            Ok(durable) => Ok(Subscriptions { durable, deltas }),
+            Err(full) => {
+                if let (Some(bus), Some(id)) = (&self.delta_bus, deltas) {
+                    bus.unsubscribe(id);
+                }
+                Err(full)
+            }
+        }
+    }
+
+    pub(super) fn unsubscribe(&self, subscriptions: &Subscriptions) {
+        self.bus.unsubscribe(subscriptions.durable);
+        if let (Some(bus), Some(id)) = (&self.delta_bus, subscriptions.deltas) {
+            bus.unsubscribe(id);
+        }
+    }
+
+    /// The state event that each new subscriber gets: published to it alone, never persisted.
+    pub(super) fn snapshot(&self, server: &Inner) -> Published {
+        let value = snapshot::full_state(server, self);
+        let body = EventBody::StateUpdate { key: "full_state".into(), value };
+        let event = Event {
+            id: server.next_id(),
+            timestamp: server.clock.timestamp(),
+            source: Source::Environment,
+            parent_id: None,
+            body,
+        };
+        Published { event: Arc::new(event), origin: Origin::Other, seq: None }
+    }
+
+    /// Writes the event to the log and returns it ready to publish.
+    pub(super) fn persist(&self, event: Event, reply: bool) -> Published {
+        let event = Arc::new(event);
+        let mut log = lock(&self.log);
+        log.push(event.clone());
+        let seq = i64::try_from(log.len()).unwrap_or(i64::MAX) - 1;
+        Published { event, origin: Origin::Durable { reply }, seq: Some(seq) }
+    }
+
+    /// The events of the log from `from` on, with their sequence numbers.
+    pub(super) fn log_from(&self, from: usize) -> Vec<(i64, Arc<Event>)> {
+        let log = lock(&self.log);
+        log.iter()
+            .enumerate()
+            .skip(from)
+            .map(|(i, e)| (i64::try_from(i).unwrap_or(i64::MAX), e.clone()))
+            .collect()
+    }
+
+    pub(super) fn through_seq(&self) -> Option<i64> {
+        i64::try_from(lock(&self.log).len()).ok().and_then(|n| n.checked_sub(1)).filter(|n| *n >= 0)
+    }
+
+    pub(super) fn status(&self) -> &'static str {
+        *lock(&self.status)
+    }
+
+    pub(super) fn set_status(&self, status: &'static str) {
+        *lock(&self.status) = status;
+    }
+
+    pub(super) fn end_turn(&self) {
+        self.running.store(false, Ordering::SeqCst);
+        self.over.notify_waiters();
+    }
+
+    /// Waits until no turn is running.
+    pub(super) async fn turn_over(&self) {
+        loop {
+            let over = self.over.notified();
+            if !self.running.load(Ordering::SeqCst) {
+                return;
+            }
+            over.await;
+        }
+    }
+
+    /// What `GET /api/conversations/{id}` answers.
+    pub(super) fn info(&self) -> Value {
+        json!({
+            "id": self.id,
+            "title": *lock(&self.title),
+            "execution_status": self.status(),
+            "created_at": "2026-11-30T00:00:00Z",
+            "updated_at": self.clocks.updated_at().map(|t| t + "Z"),
+            "agent": {"kind": "Agent", "llm": {"model": "skewlab/script", "stream": true}, "tools": []},
+            "workspace": {"kind": "LocalWorkspace", "working_dir": "/workspace"},
+            "stats": {"usage_to_metrics": {}},
+            "sub_conversation_ids": [],
+            "tags": {},
+        })
+    }
+
+    pub(super) fn add_side_effects(&self, all: &mut SideEffects) {
+        for webhook in &self.webhooks {
+            let count = webhook.count();
+            all.webhook.posts += count.posts;
+            all.webhook.events += count.events;
+            all.webhook.deltas += count.deltas;
+            all.webhook.failed_posts += count.failed_posts;
+            all.webhook.dropped += count.dropped;
+        }
+        let telemetry = lock(&self.telemetry);
+        all.telemetry.events += telemetry.events;
+        all.telemetry.deltas += telemetry.deltas;
+        all.idle_deltas += *lock(&self.idle_deltas);
+        all.stored_deltas += lock(&self.log).iter().filter(|e| e.is_delta()).count() as u64;
+        self.clocks.add_to(all);
+    }
+
+    /// The producer's sign of life (1.45.0, #4790): at most one write an interval, to the process clock only.
+    pub(super) fn heartbeat(&self, server: &Inner) {
+        let interval = server.traits.idle.heartbeat_s;
+        let due = interval > 0.0
+            && self.clocks.heartbeat_due(server.clock.uptime(), Duration::from_secs_f64(interval));
+        if due {
+            server.process.write();
+        }
+    }
+}

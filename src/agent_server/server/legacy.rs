@@ -1,0 +1,176 @@
+//! `/sockets/events/{id}`: one text frame an event, written by the publish itself.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{SinkExt, StreamExt};
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
+
+use super::Inner;
+use super::bus::Published;
+use super::conversation::Conversation;
+use super::inbound::{self, Inbound};
+use super::net::PeerId;
+use super::query::{Resend, SocketQuery, timestamp};
+use super::subscriber::Subscriber;
+use super::turn;
+use super::upgrade::{Socket, close};
+use crate::probe::trace::Origin;
+use crate::record::{Hop, Reason};
+use crate::wire::{Event, EventBody, Source};
+
+/// A client on the legacy socket, as a subscriber.
+#[derive(Debug)]
+pub(super) struct LegacySocket {
+    server: Arc<Inner>,
+    peer: PeerId,
+    sink: Mutex<SplitSink<Socket, Message>>,
+    deltas: AtomicU32,
+    durables: AtomicU32,
+}
+
+fn nth(counter: &AtomicU32, every: u32) -> bool {
+    every > 0 && (counter.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(every)
+}
+
+impl LegacySocket {
+    /// Writes one event. A slow peer holds up this publish and no other client; it is never disconnected.
+    pub(super) async fn deliver(&self, published: &Published) {
+        let origin = published.origin;
+        self.server.notes().dispatched(self.peer, origin);
+        let Some(text) = self.frame(published) else { return };
+        let mutant = &self.server.traits.mutant;
+        let twice = published.event.is_delta() && nth(&self.deltas, mutant.repeat_every);
+        self.write(text.clone(), origin).await;
+        if twice {
+            self.write(text, origin).await;
+        }
+    }
+
+    /// The frame's text, or nothing when a deliberate fault swallowed it.
+    fn frame(&self, published: &Published) -> Option<Utf8Bytes> {
+        let mutant = &self.server.traits.mutant;
+        let mut object = published.event.to_object(self.server.traits.wire);
+        if published.event.is_delta() {
+            if nth(&self.deltas, mutant.forget_every) {
+                return None;
+            }
+            if nth(&self.deltas, mutant.drop_every) {
+                let reason = Reason::new("mutant_drop");
+                self.server.notes().stopped(self.peer, published.origin, Hop::Sent, &reason);
+                return None;
+            }
+            if nth(&self.deltas, mutant.alter_every)
+                && let Some(content) = object.get_mut("content")
+                && let Some(text) = content.as_str()
+            {
+                *content = "#".repeat(text.chars().count()).into();
+            }
+            return Some(self.server.config.mutation.apply(object).into());
+        }
+        if matches!(published.origin, Origin::Durable { .. })
+            && nth(&self.durables, mutant.drop_durable_every)
+        {
+            return None;
+        }
+        Some(serde_json::Value::Object(object).to_string().into())
+    }
+
+    async fn write(&self, text: Utf8Bytes, origin: Origin) {
+        let mut sink = self.sink.lock().await;
+        if sink.send(Message::Text(text)).await.is_ok() {
+            self.server.notes().sent(self.peer, origin);
+        } else {
+            let reason = Reason::new("socket_closed");
+            self.server.notes().stopped(self.peer, origin, Hop::Sent, &reason);
+        }
+    }
+
+    async fn error(&self, code: &str, detail: String) {
+        let event = Event {
+            id: self.server.next_id(),
+            timestamp: self.server.clock.timestamp(),
+            source: Source::Environment,
+            parent_id: None,
+            body: EventBody::ServerError { code: code.to_owned(), detail },
+        };
+        self.deliver(&Published { event: Arc::new(event), origin: Origin::Other, seq: None }).await;
+    }
+}
+
+/// Runs an authenticated connection until the client leaves.
+pub(super) async fn run(
+    server: Arc<Inner>,
+    conversation: Arc<Conversation>,
+    socket: Socket,
+    peer: PeerId,
+    query: SocketQuery,
+) {
+    let (sink, stream) = socket.split();
+    let sink = Mutex::new(sink);
+    let (deltas, durables) = (AtomicU32::new(0), AtomicU32::new(0));
+    let socket = Arc::new(LegacySocket { server: server.clone(), peer, sink, deltas, durables });
+    let subscriber = Arc::new(Subscriber::Legacy(socket.clone()));
+    let Ok(subscriptions) = conversation.subscribe(subscriber) else {
+        let reason = "Too many connections for this conversation";
+        server.notes().link(peer).closed = Some((1013, reason.to_owned()));
+        let mut sink = socket.sink.lock().await;
+        close(&mut *sink, 1013, reason).await;
+        return;
+    };
+    let snapshot = conversation.snapshot(&server);
+    let push = socket.deliver(&snapshot);
+    match server.traits.socket.snapshot_timeout_s {
+        bound if bound > 0.0 => {
+            let _ = timeout(Duration::from_secs_f64(bound), push).await;
+        }
+        _ => push.await,
+    }
+    resend(&conversation, &socket, &query.resend).await;
+    read(&server, &conversation, &socket, stream).await;
+    conversation.unsubscribe(&subscriptions);
+}
+
+/// Sends history, with nothing that keeps live events from falling in between.
+async fn resend(conversation: &Conversation, socket: &LegacySocket, resend: &Resend) {
+    let wanted: Box<dyn Fn(&Event) -> bool + Send> = match resend {
+        Resend::Nothing | Resend::Since(None) => return,
+        Resend::All => Box::new(|_| true),
+        Resend::Since(Some(after)) => {
+            let after = *after;
+            Box::new(move |e| timestamp(&e.timestamp).is_some_and(|t| t >= after))
+        }
+    };
+    for (seq, event) in conversation.log_from(0) {
+        if wanted(&event) {
+            socket.deliver(&Published { event, origin: Origin::Other, seq: Some(seq) }).await;
+        }
+    }
+}
+
+async fn read(
+    server: &Arc<Inner>,
+    conversation: &Arc<Conversation>,
+    socket: &LegacySocket,
+    mut stream: SplitStream<Socket>,
+) {
+    while let Some(Ok(message)) = stream.next().await {
+        let inbound = match &message {
+            Message::Text(text) => inbound::read(text, server.traits.socket.auth_frame),
+            Message::Binary(bytes) => {
+                inbound::read(&String::from_utf8_lossy(bytes), server.traits.socket.auth_frame)
+            }
+            Message::Close(_) => break,
+            _ => continue,
+        };
+        match inbound {
+            Inbound::Message(text) => turn::start(server, conversation, &text),
+            Inbound::Ignored => {}
+            Inbound::Error { code, detail } => socket.error(code, detail).await,
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The emulated agent-server: one implementation whose behaviour is chosen by [`ServerTraits`].
+//!
+//! A delta's way: [`turn`] takes a chunk from the [`script`] and hands it to the conversation's delta
+//! [`bus`], the bus calls its [`subscriber`]s, and a socket subscriber writes the frame. Durable events go
+//! through the event log first. What happens is noted in [`notes`], per connection.
+
+pub mod bus;
+mod clock;
+pub mod conversation;
+mod error;
+mod http;
+mod idle;
+mod inbound;
+mod legacy;
+pub mod net;
+mod notes;
+mod query;
+pub mod script;
+mod session;
+mod snapshot;
+mod subscriber;
+mod turn;
+mod upgrade;
+pub mod webhook;
+
+pub use clock::Clock;
+pub use error::ServerError;
+pub use net::{Dialer, Io, PeerId};
+pub use notes::Notes;
+pub use script::{Chunk, Finish, Script};
+pub use webhook::SinkModel;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use conversation::Conversation;
+
+use super::profile::{Profile, ServerTraits};
+use crate::record::SideEffects;
+use crate::seed::{Ids, Seed};
+use crate::wire::Mutation;
+
+/// What a server is started with, beside its profile.
+#[derive(Debug, Clone)]
+pub struct ServerConfig {
+    /// Session API keys; with none, everybody may connect.
+    pub keys: Vec<String>,
+    /// What the model streams in every turn.
+    pub script: Script,
+    /// How delta frames of the legacy socket are bent on their way out.
+    pub mutation: Mutation,
+    /// Source of every id.
+    pub seed: Seed,
+    /// Webhook sinks; each gets a subscriber per conversation.
+    pub sinks: Vec<SinkModel>,
+}
+
+/// A running emulated server. Cheap to clone; all clones are one server.
+#[derive(Debug, Clone)]
+pub struct Server(Arc<Inner>);
+
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) traits: ServerTraits,
+    pub(crate) version: String,
+    pub(crate) config: ServerConfig,
+    pub(crate) clock: Clock,
+    pub(crate) process: idle::ProcessClock,
+    ids: Mutex<Ids>,
+    conversations: Mutex<BTreeMap<String, Arc<Conversation>>>,
+    notes: Mutex<Notes>,
+}
+
+impl Server {
+    /// A server of that profile, with no conversation yet.
+    pub fn new(profile: &Profile<ServerTraits>, config: ServerConfig, clock: Clock) -> Server {
+        Server(Arc::new(Inner {
+            traits: profile.traits.clone(),
+            version: profile.release_name.clone(),
+            ids: Mutex::new(Ids::new(config.seed.derive("ids"))),
+            process: idle::ProcessClock::new(&clock),
+            config,
+            clock,
+            conversations: Mutex::default(),
+            notes: Mutex::default(),
+        }))
+    }
+
+    /// Opens a conversation with its internal subscribers and returns its id.
+    pub async fn create_conversation(&self) -> String {
+        self.0.create_conversation().await
+    }
+
+    /// Serves one connection until it ends. `peer` is the name under which it appears in the notes.
+    pub async fn serve(&self, io: Io, peer: PeerId) {
+        http::serve(self.0.clone(), io, peer).await;
+    }
+
+    /// What was noted so far.
+    pub fn notes(&self) -> Notes {
+        self.0.notes().clone()
+    }
+
+    /// What the turns caused beside the sockets so far.
+    pub fn side_effects(&self) -> SideEffects {
+        let mut all = self.0.process.side_effects();
+        for conversation in lock(&self.0.conversations).values() {
+            conversation.add_side_effects(&mut all);
+        }
+        all
+    }
+
+    /// Waits until no turn is running.
+    pub async fn idle(&self) {
+        let all: Vec<_> = lock(&self.0.conversations).values().cloned().collect();
+        for conversation in all {
+            conversation.turn_over().await;
+        }
+    }
+}
+
+impl Inner {
+    pub(crate) fn next_id(&self) -> String {
+        lock(&self.ids).next_id()
+    }
+
+    pub(crate) fn notes(&self) -> MutexGuard<'_, Notes> {
+        lock(&self.notes)
+    }
+
+    pub(crate) fn conversation(&self, id: &str) -> Option<Arc<Conversation>> {
+        lock(&self.conversations).get(id).cloned()
+    }
+
+    pub(crate) fn conversations(&self) -> Vec<Arc<Conversation>> {
+        lock(&self.conversations).values().cloned().collect()
+    }
+
+    pub(crate) async fn create_conversation(self: &Arc<Self>) -> String {
+        let id = self.next_id();
+        let conversation = Conversation::open(self, id.clone()).await;
+        lock(&self.conversations).insert(id.clone(), conversation);
+        id
+    }
+
+    /// Whether a key opens this server. With no keys configured everything does.
+    pub(crate) fn accepts(&self, key: &str) -> bool {
+        self.config.keys.is_empty() || self.config.keys.iter().any(|k| k == key)
+    }
+}
+
+/// Locks without poisoning: a panic in one task is that cell's result, and must not turn into others.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

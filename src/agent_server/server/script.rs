@@ -1,0 +1,66 @@
+//! What the model streams in a turn.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::probe::trace::class_of;
+use crate::record::observation::Piece;
+
+/// One chunk of the model's stream. A chunk without either text is not published by any release.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Chunk {
+    /// Text; the empty string is published too, and is what the first chunk of most models carries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Reasoning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
+}
+
+impl Chunk {
+    /// Its pieces in the order in which the session socket sends them: reasoning first.
+    pub fn pieces(&self) -> impl Iterator<Item = Piece> {
+        let reasoning = self.reasoning.iter().map(|t| (t, true));
+        let text = self.text.iter().map(|t| (t, false));
+        reasoning.chain(text).map(|(t, r)| Piece { class: class_of(t, r), text: t.clone() })
+    }
+}
+
+/// How a turn ends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Finish {
+    /// With a `MessageEvent` of the agent.
+    #[default]
+    Message,
+    /// With an `ActionEvent` (`FinishAction`) and its `ObservationEvent`.
+    FinishTool,
+}
+
+/// The script of a turn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Script {
+    /// What the person says.
+    pub user: String,
+    /// What the model streams.
+    pub chunks: Vec<Chunk>,
+    /// Time between two chunks.
+    pub gap: Duration,
+    /// How it ends.
+    pub finish: Finish,
+}
+
+impl Script {
+    /// The whole text of the reply.
+    pub fn reply(&self) -> String {
+        self.chunks.iter().filter_map(|c| c.text.as_deref()).collect()
+    }
+
+    /// The whole reasoning, if there is any.
+    pub fn reasoning(&self) -> Option<String> {
+        let all: String = self.chunks.iter().filter_map(|c| c.reasoning.as_deref()).collect();
+        (!all.is_empty()).then_some(all)
+    }
+}

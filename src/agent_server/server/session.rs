@@ -1,0 +1,229 @@
+//! `/sockets/session/{id}` (1.45.0 on): sync, replay by cursor, then live, with a byte budget per connection.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{SinkExt, StreamExt};
+use tokio::sync::Notify;
+use tokio_tungstenite::tungstenite::Message;
+
+use super::bus::Published;
+use super::conversation::Conversation;
+use super::inbound::{self, Inbound};
+use super::net::PeerId;
+use super::query::SocketQuery;
+use super::subscriber::Subscriber;
+use super::turn;
+use super::upgrade::{Socket, close};
+use super::{Inner, lock};
+use crate::agent_server::profile::server::SessionEndpoint;
+use crate::probe::trace::Origin;
+use crate::record::{Hop, Reason};
+use crate::wire::SessionFrame;
+
+/// A client on the session socket, as a subscriber: never waits, always queues, and is dropped whole when
+/// its budget is spent.
+#[derive(Debug)]
+pub(super) struct SessionSocket {
+    server: Arc<Inner>,
+    peer: PeerId,
+    state: Mutex<State>,
+    wake: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    queue: VecDeque<(String, Origin)>,
+    pending_bytes: usize,
+    /// Live events that came before the replay was over.
+    buffer: Option<Vec<Published>>,
+    /// Why the connection ends.
+    over: Option<&'static str>,
+    gone: bool,
+}
+
+impl SessionSocket {
+    /// Takes an event from the durable bus. Deltas never come here: this subscriber does not opt in.
+    pub(super) fn deliver(&self, published: &Published) {
+        self.server.notes().dispatched(self.peer, published.origin);
+        if let Some(buffer) = &mut lock(&self.state).buffer {
+            buffer.push(published.clone());
+            return;
+        }
+        self.event(published);
+    }
+
+    fn event(&self, published: &Published) {
+        let event = (*published.event).clone();
+        let frame = match published.seq {
+            Some(seq) => SessionFrame::Durable { seq, event },
+            None => SessionFrame::Transient { event },
+        };
+        self.queue(&frame, published.origin);
+    }
+
+    /// Sends a progress frame.
+    pub(super) fn send(&self, frame: &SessionFrame, origin: Origin) {
+        self.server.notes().dispatched(self.peer, origin);
+        self.queue(frame, origin);
+    }
+
+    fn queue(&self, frame: &SessionFrame, origin: Origin) {
+        let limits = &self.server.traits.session;
+        let text = frame.encode();
+        let mut state = lock(&self.state);
+        let over = if text.len() > limits.max_frame_bytes {
+            Some("frame_too_large")
+        } else if state.pending_bytes + text.len() > limits.max_pending_bytes {
+            Some("slow_consumer")
+        } else {
+            None
+        };
+        let stop = if state.gone { Some("socket_closed") } else { state.over.or(over) };
+        if let Some(reason) = stop {
+            state.over = state.over.or(over);
+            self.server.notes().stopped(self.peer, origin, Hop::Sent, &Reason::new(reason));
+        } else {
+            state.pending_bytes += text.len();
+            state.queue.push_back((text, origin));
+        }
+        drop(state);
+        self.wake.notify_one();
+    }
+
+    /// Ends the buffering: what the replay already carried is left out.
+    fn go_live(&self, replayed_through: Option<i64>) {
+        let buffered = lock(&self.state).buffer.take().unwrap_or_default();
+        for published in buffered {
+            let seen =
+                published.seq.is_some_and(|seq| replayed_through.is_some_and(|through| seq <= through));
+            if !seen {
+                self.event(&published);
+            }
+        }
+    }
+
+    /// Writes what is queued until the connection ends; returns why, if the server ends it.
+    async fn drain(&self, sink: &mut SplitSink<Socket, Message>) -> Option<&'static str> {
+        loop {
+            let next = {
+                let mut state = lock(&self.state);
+                let next = state.queue.pop_front();
+                if next.is_none() && state.over.is_some() {
+                    return state.over;
+                }
+                if let Some((text, _)) = &next {
+                    state.pending_bytes -= text.len();
+                }
+                next
+            };
+            let Some((text, origin)) = next else {
+                self.wake.notified().await;
+                continue;
+            };
+            if sink.send(Message::text(text)).await.is_err() {
+                self.server.notes().stopped(self.peer, origin, Hop::Sent, &Reason::new("socket_closed"));
+                return None;
+            }
+            self.server.notes().sent(self.peer, origin);
+        }
+    }
+
+    /// What is still queued when the connection is gone stops here, with its reason.
+    fn abandon(&self, reason: &'static str) {
+        let mut state = lock(&self.state);
+        state.gone = true;
+        let left = std::mem::take(&mut state.queue);
+        drop(state);
+        for (_, origin) in left {
+            self.server.notes().stopped(self.peer, origin, Hop::Sent, &Reason::new(reason));
+        }
+    }
+}
+
+/// Runs an authenticated connection until either side ends it.
+pub(super) async fn run(
+    server: Arc<Inner>,
+    conversation: Arc<Conversation>,
+    socket: Socket,
+    peer: PeerId,
+    query: SocketQuery,
+) {
+    let (mut sink, stream) = socket.split();
+    let state = Mutex::new(State { buffer: Some(Vec::new()), ..State::default() });
+    let socket = Arc::new(SessionSocket { server: server.clone(), peer, state, wake: Notify::new() });
+    let Ok(subscriptions) = conversation.subscribe(Arc::new(Subscriber::Session(socket.clone()))) else {
+        let reason = "Too many connections for this conversation";
+        server.notes().link(peer).closed = Some((1013, reason.to_owned()));
+        close(&mut sink, 1013, reason).await;
+        return;
+    };
+    socket.deliver(&conversation.snapshot(&server));
+    join_progress(&server, &conversation, &socket);
+    catch_up(&conversation, &socket, query.after_seq);
+    let ended = tokio::select! {
+        why = socket.drain(&mut sink) => why,
+        () = read(&server, &conversation, &socket, stream) => None,
+    };
+    if let Some(reason) = ended {
+        server.notes().link(peer).closed = Some((1013, reason.to_owned()));
+        close(&mut sink, 1013, reason).await;
+    }
+    socket.abandon(ended.unwrap_or("socket_closed"));
+    conversation.unsubscribe(&subscriptions);
+    lock(&conversation.progress).retain(|s| !Arc::ptr_eq(s, &socket));
+}
+
+/// Joins the progress bus, where there is one and it has room; without it the connection gets no deltas.
+fn join_progress(server: &Arc<Inner>, conversation: &Conversation, socket: &Arc<SessionSocket>) {
+    let mut progress = lock(&conversation.progress);
+    let cap = server.traits.bus.max_subscribers;
+    let reason = match server.traits.session.endpoint {
+        SessionEndpoint::Full if cap == 0 || progress.len() < cap => {
+            progress.push(socket.clone());
+            return;
+        }
+        SessionEndpoint::Full => "progress_bus_full",
+        _ => "endpoint_carries_no_deltas",
+    };
+    server.notes().link(socket.peer).carries_no_deltas = Some(Reason::new(reason));
+}
+
+/// Sync, then the log after the cursor, then what came meanwhile.
+fn catch_up(conversation: &Conversation, socket: &SessionSocket, after_seq: Option<i64>) {
+    let through_seq = conversation.through_seq();
+    socket.queue(&SessionFrame::Sync { from_seq: after_seq, through_seq }, Origin::Other);
+    if let Some(after) = after_seq {
+        let from = usize::try_from(after.saturating_add(1)).unwrap_or(0);
+        for (seq, event) in conversation.log_from(from) {
+            if through_seq.is_some_and(|through| seq <= through) {
+                socket.queue(&SessionFrame::Durable { seq, event: (*event).clone() }, Origin::Other);
+            }
+        }
+    }
+    socket.go_live(after_seq.and(through_seq));
+}
+
+async fn read(
+    server: &Arc<Inner>,
+    conversation: &Arc<Conversation>,
+    socket: &SessionSocket,
+    mut stream: SplitStream<Socket>,
+) {
+    while let Some(Ok(message)) = stream.next().await {
+        let text = match &message {
+            Message::Text(text) => text.to_string(),
+            Message::Binary(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+            Message::Close(_) => break,
+            _ => continue,
+        };
+        match inbound::read(&text, server.traits.socket.auth_frame) {
+            Inbound::Message(text) => turn::start(server, conversation, &text),
+            Inbound::Ignored => {}
+            Inbound::Error { code, detail } => {
+                socket.queue(&SessionFrame::Error { code: code.to_owned(), detail }, Origin::Other);
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Who may sit on a bus.
+
+use std::sync::{Arc, Mutex};
+
+use super::bus::Published;
+use super::idle::ConversationClocks;
+use super::legacy::LegacySocket;
+use super::session::SessionSocket;
+use super::webhook::Webhook;
+use super::{Inner, lock};
+use crate::agent_server::profile::server::Consumer;
+use crate::record::observation::ConsumerCount;
+use crate::wire::{EventBody, Source};
+
+/// A subscriber of either bus.
+#[derive(Debug)]
+pub(super) enum Subscriber {
+    /// Keeps the idle clocks.
+    Idle(IdleSubscriber),
+    /// Names the conversation after its first user message.
+    AutoTitle(Arc<Mutex<Option<String>>>),
+    /// Counts events.
+    Telemetry(Arc<Mutex<ConsumerCount>>),
+    /// Posts events to a sink.
+    Webhook(Arc<Webhook>),
+    /// A client on `/sockets/events`.
+    Legacy(Arc<LegacySocket>),
+    /// A client on `/sockets/session`.
+    Session(Arc<SessionSocket>),
+}
+
+impl Subscriber {
+    pub(super) fn consumer(&self) -> Consumer {
+        match self {
+            Subscriber::Idle(_) => Consumer::Idle,
+            Subscriber::AutoTitle(_) => Consumer::AutoTitle,
+            Subscriber::Telemetry(_) => Consumer::Telemetry,
+            Subscriber::Webhook(_) => Consumer::Webhook,
+            Subscriber::Legacy(_) => Consumer::Websocket,
+            Subscriber::Session(_) => Consumer::SessionSocket,
+        }
+    }
+
+    pub(super) async fn deliver(&self, published: &Published) {
+        match self {
+            Subscriber::Idle(idle) => idle.deliver(published),
+            Subscriber::AutoTitle(title) => {
+                if let (EventBody::Message(m), Source::User) = (&published.event.body, published.event.source)
+                {
+                    lock(title).get_or_insert_with(|| m.text.chars().take(50).collect());
+                }
+            }
+            Subscriber::Telemetry(count) => {
+                let mut count = lock(count);
+                count.events += 1;
+                count.deltas += u64::from(published.event.is_delta());
+            }
+            Subscriber::Webhook(webhook) => webhook.clone().deliver(published).await,
+            Subscriber::Legacy(socket) => socket.deliver(published).await,
+            Subscriber::Session(socket) => socket.deliver(published),
+        }
+    }
+}
+
+/// The subscriber behind the idle clocks (1.12.0 on): every event touches the eviction clock, and all but
+/// state updates write the other two.
+#[derive(Debug)]
+pub(super) struct IdleSubscriber {
+    pub(super) server: std::sync::Weak<Inner>,
+    pub(super) clocks: Arc<ConversationClocks>,
+    pub(super) deltas: Arc<Mutex<u64>>,
+}
+
+impl IdleSubscriber {
+    fn deliver(&self, published: &Published) {
+        let Some(server) = self.server.upgrade() else { return };
+        *lock(&self.deltas) += u64::from(published.event.is_delta());
+        if server.traits.idle.eviction {
+            self.clocks.touch();
+        }
+        if !matches!(published.event.body, EventBody::StateUpdate { .. }) {
+            self.clocks.write_updated_at(server.clock.timestamp());
+            server.process.write();
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! One turn: the user's message, the streamed reply, and the durable end.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::bus::Published;
+use super::conversation::Conversation;
+use super::script::{Chunk, Finish};
+use super::{Inner, lock};
+use crate::agent_server::profile::server::{DeltaClass, SessionEndpoint};
+use crate::probe::trace::{Origin, PieceIndex};
+use crate::record::{Class, Reason};
+use crate::wire::event::{Action, Message, Observation};
+use crate::wire::session::SessionDelta;
+use crate::wire::{Event, EventBody, SessionFrame, Source};
+
+/// How long the end of a run waits for durable events to be published.
+const DURABLE_WAIT: Duration = Duration::from_secs(30);
+
+/// Starts a turn unless one is running; `text` is what the person said.
+pub(super) fn start(server: &Arc<Inner>, conversation: &Arc<Conversation>, text: &str) {
+    let turn = Turn {
+        server: server.clone(),
+        conversation: conversation.clone(),
+        response_id: format!("chatcmpl-{}", &server.next_id()[..8]),
+        item_id: server.next_id(),
+        pending: Vec::new(),
+        order: 0,
+    };
+    // A message to a running conversation is queued by the real server; here it joins the running turn.
+    if conversation.running.swap(true, Ordering::SeqCst) {
+        return;
+    }
+    let text = text.to_owned();
+    tokio::spawn(turn.run(text));
+}
+
+struct Turn {
+    server: Arc<Inner>,
+    conversation: Arc<Conversation>,
+    response_id: String,
+    /// Minted when the stream opens; the durable reply carries it where the era has progress frames.
+    item_id: String,
+    pending: Vec<JoinHandle<()>>,
+    order: u32,
+}
+
+impl Turn {
+    async fn run(mut self, text: String) {
+        let _ending = Ending(self.conversation.clone());
+        assert!(!self.server.traits.mutant.panic, "mutant: panic when a turn starts");
+        self.opening(text);
+        let script = self.server.config.script.clone();
+        let started = Instant::now();
+        for (n, chunk) in (0_u32..).zip(&script.chunks) {
+            sleep_until(started + script.gap * n).await;
+            self.chunk(chunk);
+        }
+        sleep_until(started + script.gap * u32::try_from(script.chunks.len()).unwrap_or(u32::MAX)).await;
+        if self.server.traits.mutant.hang {
+            std::future::pending::<()>().await;
+        }
+        self.reply(script.reply(), script.reasoning(), script.finish);
+        self.status("finished");
+        self.state("stats", json!({"usage_to_metrics": {}}));
+        let pending = std::mem::take(&mut self.pending);
+        let all = async {
+            for task in pending {
+                // A publish that panicked is that subscriber's fault and was reported where it happened.
+                let _ = task.await;
+            }
+        };
+        let _ = timeout(DURABLE_WAIT, all).await;
+        let full_state = self.conversation.snapshot(&self.server);
+        self.conversation.bus.publish(&full_state).await;
+        let mut notes = self.server.notes();
+        notes.server.reply = script.reply();
+        notes.server.completed = true;
+    }
+
+    fn opening(&mut self, text: String) {
+        if self.conversation.through_seq().is_none() {
+            self.durable(Source::Agent, EventBody::SystemPrompt { text: "You stream.".into() }, false);
+        }
+        let message = Message { role: "user".into(), text, reasoning_content: None, llm_response_id: None };
+        let id = self.durable(Source::User, EventBody::Message(message), false);
+        self.state("last_user_message_id", id.into());
+        self.status("running");
+    }
+
+    /// The model emitted a chunk: the token callback.
+    fn chunk(&mut self, chunk: &Chunk) {
+        let pieces: Vec<_> = chunk.pieces().collect();
+        if pieces.is_empty() {
+            return;
+        }
+        let count = u32::try_from(pieces.len()).unwrap_or(u32::MAX);
+        let first = {
+            let mut notes = self.server.notes();
+            let first = u32::try_from(notes.server.produced.len()).unwrap_or(u32::MAX);
+            notes.server.produced.extend(pieces.iter().cloned());
+            first
+        };
+        self.legacy_delta(chunk, Origin::Delta { first, count });
+        for (index, piece) in (first..).zip(&pieces) {
+            self.progress_delta(index, &piece.text, piece.class);
+        }
+        self.conversation.heartbeat(&self.server);
+    }
+
+    /// Publishes the delta without waiting for it and without keeping track, as every release does.
+    fn legacy_delta(&self, chunk: &Chunk, origin: Origin) {
+        if self.server.traits.delta.class == DeltaClass::Withdrawn {
+            if let Origin::Delta { first, count } = origin {
+                let reason = Reason::new("legacy_delta_withdrawn");
+                let mut notes = self.server.notes();
+                notes.server.unpublished_legacy.extend((first..first + count).map(|p| (p, reason.clone())));
+            }
+            return;
+        }
+        let body = EventBody::StreamingDelta {
+            content: chunk.text.clone(),
+            reasoning_content: chunk.reasoning.clone(),
+        };
+        let event = self.event(Source::Agent, None, body);
+        let published = if self.server.traits.mutant.store_deltas {
+            let stored = self.conversation.persist(event, false);
+            Published { origin, ..stored }
+        } else {
+            Published { event: Arc::new(event), origin, seq: None }
+        };
+        let conversation = self.conversation.clone();
+        tokio::spawn(async move {
+            let bus = conversation.delta_bus.as_ref().unwrap_or(&conversation.bus);
+            bus.publish(&published).await;
+        });
+    }
+
+    /// The same piece as progress frames for session sockets (1.47.0); empty ones never get there.
+    fn progress_delta(&mut self, index: PieceIndex, text: &str, class: Class) {
+        let reason = match (self.server.traits.session.endpoint, class) {
+            (SessionEndpoint::Full, Class::Empty) => Reason::EMPTY_WITHHELD,
+            (SessionEndpoint::Full, _) => {
+                self.progress(index, text, class);
+                return;
+            }
+            // No bus feeds the session socket with deltas; each connection notes that for itself.
+            _ => return,
+        };
+        self.server.notes().server.unpublished_session.push((index, reason));
+    }
+
+    fn progress(&mut self, index: PieceIndex, text: &str, class: Class) {
+        let sockets = lock(&self.conversation.progress).clone();
+        if self.order == 0 {
+            let anchor_seq = self.conversation.through_seq();
+            let started = SessionFrame::ItemStarted { item_id: self.item_id.clone(), attempt: 1, anchor_seq };
+            for socket in &sockets {
+                socket.send(&started, Origin::Other);
+            }
+        }
+        let delta = SessionFrame::Delta(SessionDelta {
+            item_id: self.item_id.clone(),
+            attempt: 1,
+            order: self.order,
+            reasoning: class == Class::Reasoning,
+            content: text.to_owned(),
+            chunk: Some((self.response_id.clone(), 0)),
+        });
+        self.order += 1;
+        for socket in &sockets {
+            socket.send(&delta, Origin::Delta { first: index, count: 1 });
+        }
+    }
+
+    fn reply(&mut self, text: String, reasoning_content: Option<String>, finish: Finish) {
+        let llm_response_id = self.response_id.clone();
+        match finish {
+            Finish::Message => {
+                let role = "assistant".into();
+                let message =
+                    Message { role, text, reasoning_content, llm_response_id: Some(llm_response_id) };
+                self.durable(Source::Agent, EventBody::Message(message), true);
+            }
+            Finish::FinishTool => {
+                let call = format!("call_{}", &self.item_id[..8]);
+                let action = Action {
+                    thought: None,
+                    reasoning_content,
+                    action: json!({"message": text, "kind": "FinishAction"}),
+                    tool_name: "finish".into(),
+                    tool_call_id: call.clone(),
+                    arguments: json!({"message": text}).to_string(),
+                    llm_response_id,
+                };
+                let action_id = self.durable(Source::Agent, EventBody::Action(action), true);
+                let observation = Observation {
+                    tool_name: "finish".into(),
+                    tool_call_id: call,
+                    text,
+                    kind: "FinishObservation".into(),
+                    action_id,
+                };
+                self.durable(Source::Environment, EventBody::Observation(observation), false);
+            }
+        }
+    }
+
+    fn status(&mut self, status: &'static str) {
+        self.conversation.set_status(status);
+        self.state("execution_status", status.into());
+    }
+
+    fn state(&mut self, key: &str, value: Value) {
+        self.durable(Source::Environment, EventBody::StateUpdate { key: key.to_owned(), value }, false);
+    }
+
+    /// Persists an event, schedules its publication, and returns its id.
+    fn durable(&mut self, source: Source, body: EventBody, reply: bool) -> String {
+        let parent = lock(&self.conversation.leaf).clone();
+        let mut event = self.event(source, parent, body);
+        if reply && self.server.traits.session.endpoint == SessionEndpoint::Full {
+            event.id.clone_from(&self.item_id);
+        }
+        let id = event.id.clone();
+        if !matches!(event.body, EventBody::StateUpdate { .. }) {
+            *lock(&self.conversation.leaf) = Some(id.clone());
+        }
+        let published = self.conversation.persist(event, reply);
+        let conversation = self.conversation.clone();
+        self.pending.push(tokio::spawn(async move { conversation.bus.publish(&published).await }));
+        id
+    }
+
+    fn event(&self, source: Source, parent_id: Option<String>, body: EventBody) -> Event {
+        let (id, timestamp) = (self.server.next_id(), self.server.clock.timestamp());
+        Event { id, timestamp, source, parent_id, body }
+    }
+}
+
+/// Marks the turn as over however it ends, a panic included.
+struct Ending(Arc<Conversation>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.end_turn();
+    }
+}

@@ -1,0 +1,77 @@
+//! From an HTTP upgrade to an authenticated socket: the three ways to authenticate, and the refusals.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{Sink, SinkExt, StreamExt};
+use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper_util::rt::TokioIo;
+use tokio::time::timeout;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
+
+use super::net::PeerId;
+use super::query::SocketQuery;
+use super::{Inner, inbound, legacy, session};
+use crate::probe::ledger::Endpoint;
+
+/// The server's end of a WebSocket.
+pub(super) type Socket = WebSocketStream<TokioIo<Upgraded>>;
+
+/// What a connection asked for, checked as far as it can be before the upgrade.
+#[derive(Debug)]
+pub(super) struct Admission {
+    pub(super) endpoint: Endpoint,
+    pub(super) conversation: String,
+    pub(super) query: SocketQuery,
+    /// Whether the key in the query or the header already opened the server.
+    pub(super) authenticated: bool,
+}
+
+/// Takes the connection over once the response is out.
+pub(super) async fn take_over(server: Arc<Inner>, upgrade: OnUpgrade, admission: Admission, peer: PeerId) {
+    let Ok(upgraded) = upgrade.await else { return };
+    let limit = server.traits.socket.max_inbound_bytes;
+    let config = WebSocketConfig::default()
+        .max_message_size(Some(limit))
+        .max_frame_size(Some(limit))
+        .read_buffer_size(8 * 1024);
+    let io = TokioIo::new(upgraded);
+    let mut socket = WebSocketStream::from_raw_socket(io, Role::Server, Some(config)).await;
+    if !admission.authenticated && !first_message(&server, &mut socket).await {
+        refuse(&server, &mut socket, peer, 4001, "Authentication failed").await;
+        return;
+    }
+    let Some(conversation) = server.conversation(&admission.conversation) else {
+        refuse(&server, &mut socket, peer, 4004, "Conversation not found").await;
+        return;
+    };
+    match admission.endpoint {
+        Endpoint::Events => legacy::run(server, conversation, socket, peer, admission.query).await,
+        Endpoint::Session => session::run(server, conversation, socket, peer, admission.query).await,
+    }
+}
+
+/// Waits for the authentication frame. Success is not acknowledged.
+async fn first_message(server: &Inner, socket: &mut Socket) -> bool {
+    let wait = Duration::from_secs_f64(server.traits.socket.auth_timeout_s);
+    let Ok(Some(Ok(Message::Text(text)))) = timeout(wait, socket.next()).await else { return false };
+    inbound::auth_key(&text).is_some_and(|key| server.accepts(&key))
+}
+
+async fn refuse(server: &Inner, socket: &mut Socket, peer: PeerId, code: u16, reason: &str) {
+    server.notes().link(peer).closed = Some((code, reason.to_owned()));
+    close(socket, code, reason).await;
+    // The peer's own close frame ends the connection; without reading it the close might never arrive.
+    let _ =
+        timeout(Duration::from_secs(1), async { while socket.next().await.is_some_and(|m| m.is_ok()) {} })
+            .await;
+}
+
+/// Sends a close frame. The peer may be gone already, which is as good.
+pub(super) async fn close<S: Sink<Message> + Unpin>(sink: &mut S, code: u16, reason: &str) {
+    let frame = CloseFrame { code: CloseCode::from(code), reason: reason.to_owned().into() };
+    let _ = sink.send(Message::Close(Some(frame))).await;
+}
