@@ -2,7 +2,7 @@
 
 use chrono::NaiveDate;
 
-use crate::record::{Expected, Finding, Known, Outcome};
+use crate::record::{Expected, Finding, Hop, Known, Outcome, Reason, Scope, Signal};
 
 /// The outcome, and why it is not plainly expected.
 ///
@@ -47,14 +47,14 @@ fn matches(headline: &Finding, known: &Known) -> bool {
     headline.verdict == known.verdict && known.lost_at.is_none_or(|hop| headline.lost_at == Some(hop))
 }
 
-/// Every given part that is not as given: `verdict is `x`, expected `y``.
+/// Every given part that is not as given, by name, with both words.
 fn differences(headline: &Finding, expected: &Expected) -> Vec<String> {
-    let reason = headline.reason.as_ref().map(crate::record::Reason::as_str);
+    let reason = headline.reason.as_ref().map(Reason::as_str);
     let parts = [
         ("verdict", Some(headline.verdict.as_str()), Some(expected.verdict.as_str())),
-        ("scope", headline.scope.map(|s| s.as_str()), expected.scope.map(|s| s.as_str())),
-        ("lost_at", headline.lost_at.map(|h| h.as_str()), expected.lost_at.map(|h| h.as_str())),
-        ("signal", Some(headline.signal.as_str()), expected.signal.map(|s| s.as_str())),
+        ("scope", headline.scope.map(Scope::as_str), expected.scope.map(Scope::as_str)),
+        ("lost_at", headline.lost_at.map(Hop::as_str), expected.lost_at.map(Hop::as_str)),
+        ("signal", Some(headline.signal.as_str()), expected.signal.map(Signal::as_str)),
         ("reason", reason, expected.reason.as_deref()),
     ];
     let differing = parts.into_iter().filter(|(_, is, wanted)| wanted.is_some() && is != wanted);
@@ -70,7 +70,7 @@ fn differences(headline: &Finding, expected: &Expected) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Hop, Reason, Scope, Signal, Verdict};
+    use crate::record::Verdict;
     use crate::unit::Tally;
 
     fn found(verdict: Verdict) -> Finding {

@@ -34,20 +34,15 @@ pub(super) fn loss(evidence: &Evidence) -> Option<Finding> {
     let at = heaviest(&shown);
 
     let arrived = format!("{} of {}", produced - amount.chars, count(produced, "character"));
-    let mut note = match (scope, lost.first()) {
+    let mut note = vec![match (scope, lost.first()) {
         (Some(Scope::Class), Some(class)) => format!("{arrived} arrived, no {}", class.text.class.as_str()),
         _ => format!("{arrived} arrived"),
-    };
-    if let Some((hop, reason)) = &at {
-        note.push_str(&format!("; most stopped at `{hop}` because `{reason}`"));
-    }
-    if !ended {
-        note.push_str("; the run did not end normally");
-    }
-    note.push_str("; ");
-    note.push_str(&evidence.noticed(amount.frames));
+    }];
+    note.extend(at.map(|(hop, reason)| format!("most stopped at `{hop}` because `{reason}`")));
+    note.extend((!ended).then(|| "the run did not end normally".to_owned()));
+    note.push(evidence.noticed(amount.frames));
     let (lost_at, reason) = at.map(|(hop, reason)| (hop, reason.clone())).unzip();
-    Some(Finding { scope, lost_at, reason, ..evidence.finding(verdict, amount, note) })
+    Some(Finding { scope, lost_at, reason, ..evidence.finding(verdict, amount, note.join("; ")) })
 }
 
 /// What of a class is missing and should not be.

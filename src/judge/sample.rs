@@ -63,7 +63,7 @@ pub(super) fn observe(produced: Vec<Piece>, fate: impl Fn(usize, &Piece) -> Fate
             }
             flow.left += tally;
         }
-        let times = if !arrives { 0 } else { 1 + usize::from(matches!(fate, Twice)) };
+        let times = if arrives { 1 + usize::from(matches!(fate, Twice)) } else { 0 };
         delivered.extend(std::iter::repeat_n(piece.clone(), times));
     }
     assert!(flows.values().flatten().all(HopFlow::balances));
