@@ -1,6 +1,8 @@
 //! A mutant for every verdict: a healthy observation, changed in one way, turns red with exactly that
 //! headline; its healthy neighbour stays green.
 
+use proptest::prelude::*;
+
 use super::judge;
 use super::sample::{Arrives, Fate, Stops, Twice, healthy, observe, reply, text, thought};
 use crate::record::observation::Piece;
@@ -192,6 +194,10 @@ fn a_design_does_not_excuse_what_else_was_lost() {
     let pieces = vec![text("abc"), text("defg"), text("hi")];
     let seen = observe(pieces, |i, _| [Stops(Hop::Sent, "empty_withheld"), LOST, Arrives][i]);
     assert_eq!(only(&seen, Verdict::SilentLoss, "unknown_kind").amount, tally(1, 4));
+    // Nor does it take the blame, however much it withheld.
+    let pieces = vec![text("abcdefgh"), text("i"), text("j")];
+    let seen = observe(pieces, |i, _| [Stops(Hop::Sent, "empty_withheld"), LOST, Arrives][i]);
+    assert_eq!(only(&seen, Verdict::SilentLoss, "unknown_kind").lost_at, Some(Hop::Decoded));
 }
 
 #[test]
@@ -294,6 +300,17 @@ fn the_view_must_be_the_reply() {
     only(&with("Hello world\nHello world"), Verdict::Duplicated, "view_doubled");
     assert_eq!(only(&with("Hello"), Verdict::Corrupted, "view_differs").amount, tally(0, 6));
     only(&with(""), Verdict::Corrupted, "view_differs");
+    // Nothing streamed, and the reply is there twice all the same.
+    let mut seen = observe(reply(), |_, _| LOST);
+    seen.view = Some("Hello worldHello world".to_owned());
+    assert_eq!(verdicts(&seen), [Verdict::SilentLoss, Verdict::Duplicated]);
+    // What streamed was wrong and stayed in view, once.
+    let stuck = changed(|seen| {
+        seen.delivered[3].text = "Jello".to_owned();
+        seen.view = Some("Jello world".to_owned());
+    });
+    let reasons = judge(&stuck, &Duties::default()).into_iter().map(|f| f.reason.unwrap().to_string());
+    assert_eq!(reasons.collect::<Vec<_>>(), ["text_altered", "view_differs"]);
     // The reply itself says it twice; that is no doubling.
     let mut seen = observe(vec![text("ha"), text("ha")], |i, _| if i > 0 { LOST } else { Arrives });
     only(&seen, Verdict::SilentLoss, "unknown_kind");
@@ -315,12 +332,15 @@ fn a_delta_where_none_belongs_is_a_leak() {
             Consumer::Idle => seen.side_effects.idle_deltas = 7,
             Consumer::Store => seen.side_effects.stored_deltas = 7,
         };
-        let seen = changed(leak);
+        let mut seen = changed(leak);
         let forbid = |consumer| Duties { must_not_receive: [consumer].into() };
         let found = judge(&seen, &forbid(consumer));
         assert_eq!((found.len(), found[0].verdict, found[0].amount), (1, Verdict::Leaked, tally(7, 0)));
         let reason = format!("leaked_to_{}", consumer.as_str());
         assert_eq!(found[0].reason, Some(Reason::from(reason)));
+        // What the client was told is of something else.
+        seen.signal = Signal::Surfaced;
+        assert_eq!(judge(&seen, &forbid(consumer))[0].signal, Signal::None);
         // Where it may go it is no leak, and neither is it elsewhere.
         only(&seen, Verdict::Delivered, "");
         let other = if consumer == Consumer::Idle { Consumer::Webhook } else { Consumer::Idle };
@@ -340,6 +360,8 @@ fn findings_come_worst_first() {
     let found = judge(&seen, &Duties { must_not_receive: [Consumer::Webhook].into() });
     let verdicts: Vec<Verdict> = found.iter().map(|finding| finding.verdict).collect();
     assert_eq!(verdicts, [Verdict::Leaked, Verdict::DurableLoss, Verdict::SilentLoss, Verdict::Duplicated]);
+    seen.signal = Signal::Surfaced;
+    assert_eq!(self::verdicts(&seen), [Verdict::DurableLoss, Verdict::Duplicated, Verdict::LoudLoss]);
     assert!(found.iter().all(|finding| !finding.note.is_empty() && !finding.note.ends_with('.')));
 }
 
@@ -349,4 +371,42 @@ fn hand_made_flows_of_one_hop_are_enough() {
     let delivered = HopFlow { left: tally(1, 2), ..HopFlow::new(Hop::Delivered) };
     seen.flows = [(Class::Text, vec![delivered])].into();
     only(&seen, Verdict::Delivered, "");
+}
+
+/// A reply of repeating tokens in both classes, and what becomes of each.
+fn scripts(fates: std::ops::Range<usize>) -> impl Strategy<Value = Vec<(Piece, usize)>> {
+    let piece = (any::<bool>(), "[ab]{1,2}|é").prop_map(|(r, t)| if r { thought(&t) } else { text(&t) });
+    proptest::collection::vec((piece, fates), 0..25)
+}
+
+fn played(script: &[(Piece, usize)]) -> Observation {
+    let fates = [Arrives, LOST, Stops(Hop::Sent, "queue_full"), Twice];
+    observe(script.iter().map(|(piece, _)| piece.clone()).collect(), |i, _| fates[script[i].1])
+}
+
+proptest! {
+    /// Text is lost exactly when characters stopped, and exactly as much as stopped.
+    #[test]
+    fn losses_are_what_the_ledger_dropped(script in scripts(0..3)) {
+        let found = judge(&played(&script), &Duties::default());
+        prop_assert_eq!(found.len(), 1);
+        let lost: Tally =
+            script.iter().filter(|(_, fate)| *fate > 0).map(|(piece, _)| Tally::of(&piece.text)).sum();
+        let verdict = if lost.is_zero() { Verdict::Delivered } else { Verdict::SilentLoss };
+        prop_assert_eq!(found[0].verdict, verdict);
+        prop_assert!(lost.is_zero() || found[0].amount == lost);
+        prop_assert_eq!(found[0].scope.is_some(), !lost.is_zero());
+        prop_assert_eq!(found[0].scope == Some(Scope::Total), !script.is_empty() && script.iter().all(|s| s.1 > 0));
+    }
+
+    /// With repetitions among the losses too, the judge never blames the rig and never says nothing.
+    #[test]
+    fn a_ledger_that_adds_up_is_never_invalid(script in scripts(0..4)) {
+        let found = judge(&played(&script), &Duties::default());
+        prop_assert!(!found.is_empty());
+        prop_assert!(found.is_sorted_by_key(|finding| finding.verdict));
+        prop_assert!(found.iter().all(|finding| !finding.verdict.is_rig_fault()));
+        let whole = script.iter().all(|(_, fate)| *fate == 0);
+        prop_assert!(!whole || found[0].verdict == Verdict::Delivered);
+    }
 }

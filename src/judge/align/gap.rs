@@ -15,18 +15,10 @@ pub(super) fn lost(want: &[char], got: &[char], pieces: &[&str]) -> Option<Range
     }
     let whole =
         |start: &usize| ends.binary_search(start).is_ok() && ends.binary_search(&(start + len)).is_ok();
-    let mut likely = Vec::new();
-    if last == got.len() {
-        likely.push(last);
-    }
-    if first == 0 {
-        likely.push(0);
-    }
-    let start = likely.iter().copied().find(whole).or_else(|| {
-        let from = ends.partition_point(|end| *end < first);
-        ends[from..].iter().copied().take_while(|end| *end <= last).find(whole)
-    });
-    let start = start.or_else(|| likely.first().copied()).unwrap_or(first);
+    let tail = (last == got.len()).then_some(last);
+    let from = ends.partition_point(|end| *end < first);
+    let places = ends[from..].iter().copied().take_while(|end| *end <= last);
+    let start = tail.into_iter().chain(places).find(whole).or(tail).unwrap_or(first);
     Some(start..start + len)
 }
 

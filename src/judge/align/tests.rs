@@ -49,7 +49,8 @@ fn an_ambiguous_stretch_is_a_whole_piece_if_it_can_be() {
     assert_eq!(missing(&["ha ", "ha ", "ha"], &["ha ha"]), (Scope::Prefix, 3, vec![(0, 3)]));
     assert_eq!(missing(&["ha", " ha", " ha"], &["ha ha"]), (Scope::Tail, 3, vec![(5, 8)]));
     assert_eq!(missing(&["ha", "ha", "ha"], &["haha"]), (Scope::Tail, 2, vec![(4, 6)]));
-    // "x ab" + "a" + "b": taking out 2..4 or 3..5 gives the same text, and 3..5 is no piece.
+    // Taking out 1..3 or 2..4 gives the same text.
+    assert_eq!(missing(&["xa", "ba", "c"], &["xac"]), (Scope::Gap, 2, vec![(2, 4)]));
     assert_eq!(missing(&["x", "ab", "ac"], &["xac"]), (Scope::Gap, 2, vec![(1, 3)]));
 }
 
@@ -82,6 +83,8 @@ fn text_twice() {
         assert_eq!(alignment.missing, Missing::default());
     }
     assert_eq!(align(&["ab", "cd"], &["abab", "cd"]).extra, Extra { chars: 2, texts: vec!["ab".into()] });
+    // A client may repeat part of a piece.
+    assert_eq!(kind(&["ab", "cd"], &["abb", "cd"]), Kind::Duplicated);
     // Text that the model never made is no repetition.
     assert_eq!(kind(&["ab", "cd"], &["ab", "??", "cd"]), Kind::Altered);
 }
