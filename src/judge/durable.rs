@@ -41,7 +41,7 @@ fn place(evidence: &Evidence, reason: &Reason) -> Hop {
     match reason.as_str() {
         "unread" => Hop::Received,
         "not_json" => Hop::Parsed,
-        code if code.starts_with("guard") || code.ends_with("guard") => Hop::Admitted,
+        code if code.starts_with("guard_") => Hop::Admitted,
         _ => Hop::Decoded,
     }
 }

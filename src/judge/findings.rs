@@ -5,7 +5,8 @@ use super::{durable, leak, loss, rig, wrong};
 use crate::record::{Duties, Finding, Observation, Verdict};
 use crate::unit::Tally;
 
-/// Everything that is to be said of one client of one cell, worst first, never empty; the first is the headline.
+/// Everything that is to be said of one client of one cell, worst first, never empty; the headline is the
+/// first.
 ///
 /// A fault of the rig stands alone: on broken evidence nothing is said of the subject. Findings of one
 /// verdict keep the order of their detectors and, within one, of the classes.

@@ -33,7 +33,8 @@ pub(super) fn loss(evidence: &Evidence) -> Option<Finding> {
     let verdict = if silent { Verdict::SilentLoss } else { Verdict::LoudLoss };
     let at = heaviest(&shown);
 
-    let arrived = format!("{} of {}", produced - amount.chars, count(produced, "character"));
+    let arrived: u64 = shown.iter().map(|text| text.produced - text.alignment.missing.chars).sum();
+    let arrived = format!("{arrived} of {}", count(produced, "character"));
     let mut note = vec![match (scope, lost.first()) {
         (Some(Scope::Class), Some(class)) => format!("{arrived} arrived, no {}", class.text.class.as_str()),
         _ => format!("{arrived} arrived"),

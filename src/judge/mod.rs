@@ -5,7 +5,7 @@
 //! the text alone and knows neither hops nor signals.
 //!
 //! Adding a detector: a file with one function from `Evidence` to findings, a line in `findings.rs`, and
-//! a mutant in `mutants.rs` that makes it fire beside a healthy neighbour that must not.
+//! a mutant in `mutants/` that makes it fire beside a healthy neighbour that must not.
 //!
 //! Common pitfalls: counting frames where characters are meant (a class can lose everything while frames
 //! flow); taking the ledger's word alone (it does not see text that a client alters); reporting a finding
