@@ -9,8 +9,10 @@
 //! | 1 | [`wire`], [`record`] | frames as pure data and their mutations; plain result data |
 //! | 2 | [`probe`] | what both ends noted, and the ledger that settles it |
 //! | 3 | [`agent_server`] | the parties: profiles, buses, subscribers, decoders, guards |
+//! | 5 | [`judge`] | evidence into findings, findings into outcomes and an exit code |
 
 pub mod agent_server;
+pub mod judge;
 pub mod probe;
 pub mod record;
 pub mod seed;

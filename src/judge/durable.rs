@@ -1,0 +1,47 @@
+//! Durable events that this client should have got.
+
+use super::evidence::{Evidence, count};
+use crate::record::{Finding, Hop, Reason, Verdict};
+use crate::unit::Tally;
+
+/// The server wrote durable events to this client and the reply was not among them.
+const REPLY_NOT_SENT: Reason = Reason::new("reply_not_sent");
+
+/// At most one finding.
+pub(super) fn loss(evidence: &Evidence) -> Option<Finding> {
+    let (seen, durables) = (evidence.seen, &evidence.seen.durables);
+    let rejected: u64 = durables.rejected.values().sum();
+    let owed = !seen.reply.is_empty() && seen.completed && durables.sent > 0 && !durables.reply;
+    // `max_by_key` takes the last of equals; the first in order is the stable choice.
+    let most = durables.rejected.iter().rev().max_by_key(|(_, times)| **times);
+    let (hop, reason, frames) = match most {
+        Some((reason, _)) if rejected > 0 => (place(evidence, reason), reason.clone(), rejected),
+        _ if owed => (Hop::Sent, REPLY_NOT_SENT, 1),
+        _ => return None,
+    };
+    let (sent, noticed) = (count(durables.sent, "durable event"), evidence.noticed(frames));
+    let note = if rejected > 0 {
+        let reply = if owed { "; the reply did not arrive" } else { "" };
+        format!("{rejected} of {sent} lost; most stopped at `{hop}` because `{reason}`{reply}; {noticed}")
+    } else {
+        format!("the run finished, {sent} arrived and the reply was not among those sent; {noticed}")
+    };
+    let amount = Tally { frames, chars: 0 };
+    let finding = evidence.finding(Verdict::DurableLoss, amount, note);
+    Some(Finding { lost_at: Some(hop), reason: Some(reason), ..finding })
+}
+
+/// Where a reason stops a durable event. The record counts durables by reason alone; a delta that stopped
+/// for the same reason shows the hop, and a few reasons can only mean one. The rest is taken for the decoder.
+fn place(evidence: &Evidence, reason: &Reason) -> Hop {
+    let same = |flow: &&crate::record::HopFlow| flow.dropped.contains_key(reason);
+    if let Some(flow) = evidence.seen.flows.values().flatten().find(same) {
+        return flow.hop;
+    }
+    match reason.as_str() {
+        "unread" => Hop::Received,
+        "not_json" => Hop::Parsed,
+        code if code.starts_with("guard_") => Hop::Admitted,
+        _ => Hop::Decoded,
+    }
+}

@@ -1,0 +1,109 @@
+//! One observation, with the text of each class aligned once for all detectors.
+
+use super::align::{Alignment, align};
+use crate::record::{Class, Finding, Hop, HopFlow, Observation, Reason, Signal, Verdict};
+use crate::unit::Tally;
+
+/// What the detectors look at.
+pub(super) struct Evidence<'a> {
+    pub(super) seen: &'a Observation,
+    /// Text and reasoning; pieces without a character say nothing about text.
+    pub(super) classes: Vec<ClassText<'a>>,
+}
+
+/// The text of one class.
+pub(super) struct ClassText<'a> {
+    pub(super) class: Class,
+    /// Whether the application shows it.
+    pub(super) shown: bool,
+    pub(super) produced: u64,
+    pub(super) delivered: u64,
+    pub(super) alignment: Alignment,
+    flow: &'a [HopFlow],
+}
+
+impl<'a> Evidence<'a> {
+    pub(super) fn of(seen: &'a Observation) -> Evidence<'a> {
+        let classes = [Class::Text, Class::Reasoning].map(|class| ClassText::of(seen, class));
+        Evidence { seen, classes: classes.into() }
+    }
+
+    /// The shown classes of which the model produced or the application got text.
+    pub(super) fn shown(&self) -> impl Iterator<Item = &ClassText<'a>> {
+        self.classes.iter().filter(|text| text.shown && text.produced + text.delivered > 0)
+    }
+
+    /// Whether the profile says that this client does not stream, and it got nothing.
+    pub(super) fn silent_by_design(&self) -> bool {
+        !self.seen.streams && self.classes.iter().all(|text| text.delivered == 0)
+    }
+
+    /// A finding that is about no hop and no scope; detectors add what they know.
+    pub(super) fn finding(&self, verdict: Verdict, amount: Tally, note: String) -> Finding {
+        let signal = self.seen.signal;
+        Finding { verdict, scope: None, lost_at: None, reason: None, signal, amount, note }
+    }
+
+    /// What the application could notice, as the end of a sentence.
+    pub(super) fn noticed(&self, frames: u64) -> String {
+        let lines: u64 = self.seen.log.values().sum();
+        match self.seen.signal {
+            Signal::None => "the application could notice nothing".to_owned(),
+            Signal::Log if lines == frames && frames > 1 => "one log line per frame".to_owned(),
+            Signal::Log => count(lines, "log line"),
+            Signal::Surfaced => match self.seen.surfaced.first() {
+                Some(what) => format!("the application was told: {what}"),
+                None => "the application was told".to_owned(),
+            },
+        }
+    }
+}
+
+impl<'a> ClassText<'a> {
+    fn of(seen: &'a Observation, class: Class) -> ClassText<'a> {
+        let texts = |pieces: &'a [crate::record::observation::Piece]| {
+            pieces.iter().filter(|p| p.class == class).map(|p| p.text.as_str()).collect::<Vec<_>>()
+        };
+        let chars = |texts: &[&str]| texts.iter().map(|text| Tally::of(text).chars).sum();
+        let (produced, delivered) = (texts(&seen.produced), texts(&seen.delivered));
+        ClassText {
+            class,
+            shown: seen.shows.contains(&class),
+            produced: chars(&produced),
+            delivered: chars(&delivered),
+            alignment: align(&produced, &delivered),
+            flow: seen.flows.get(&class).map_or(&[], Vec::as_slice),
+        }
+    }
+
+    /// What the ledger counts as having reached the application.
+    pub(super) fn ledger_delivered(&self) -> Tally {
+        self.flow.iter().filter(|flow| flow.hop == Hop::Delivered).map(|flow| flow.left).sum()
+    }
+
+    /// What stopped, hop by hop.
+    pub(super) fn drops(&self) -> impl Iterator<Item = (Hop, &'a Reason, Tally)> {
+        let each = |flow: &'a HopFlow| flow.dropped.iter().map(|(reason, tally)| (flow.hop, reason, *tally));
+        self.flow.iter().flat_map(each)
+    }
+
+    /// What a party made more of.
+    pub(super) fn added(&self) -> Tally {
+        self.flow.iter().flat_map(|flow| flow.added.values().copied()).sum()
+    }
+
+    /// What stopped and should not have.
+    pub(super) fn lost(&self) -> Tally {
+        self.drops().filter(|(_, reason, _)| !reason.by_design()).map(|(_, _, tally)| tally).sum()
+    }
+
+    /// What stopped because it is meant to.
+    pub(super) fn withheld(&self) -> Tally {
+        self.drops().filter(|(_, reason, _)| reason.by_design()).map(|(_, _, tally)| tally).sum()
+    }
+}
+
+/// `1 frame`, `2 frames`.
+pub(super) fn count(n: u64, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}

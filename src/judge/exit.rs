@@ -1,0 +1,133 @@
+//! What a run tells the shell.
+
+use crate::record::{Outcome, Run};
+
+/// The documented exit codes. 12 is reserved for a cost regression or an exceeded budget, which no run can
+/// report yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ExitCode {
+    /// Every cell ended as the scenario says, or as a known failure.
+    AllAsExpected = 0,
+    /// An error inside skewlab.
+    Internal = 1,
+    /// A usage or scenario error; nothing was judged.
+    Usage = 2,
+    /// Nothing ran, which is no success.
+    NothingRan = 4,
+    /// A cell did not end as the scenario says.
+    Unexpected = 10,
+    /// A known failure passes now, or its entry expired.
+    Stale = 11,
+    /// The rig is at fault or a cell did not run: the run says less than it claims.
+    RigInvalid = 13,
+}
+
+impl ExitCode {
+    /// The number.
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+}
+
+impl From<ExitCode> for std::process::ExitCode {
+    fn from(code: ExitCode) -> std::process::ExitCode {
+        code.code().into()
+    }
+}
+
+/// The code of a run that came to its end: the first of 13, 10 and 11 that applies to any cell. Reads the
+/// cells, not the totals, so that an edited or merged file cannot be green by its summary.
+pub fn exit_code(run: &Run) -> ExitCode {
+    let any = |outcome| run.cells.iter().any(|cell| cell.outcome == outcome);
+    if run.cells.is_empty() {
+        ExitCode::NothingRan
+    } else if run.cells.iter().any(|cell| cell.verdict.is_rig_fault()) {
+        ExitCode::RigInvalid
+    } else if any(Outcome::Unexpected) {
+        ExitCode::Unexpected
+    } else if any(Outcome::Stale) {
+        ExitCode::Stale
+    } else {
+        ExitCode::AllAsExpected
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{CellResult, SCHEMA, Signal, Timing, Totals, Verdict};
+
+    fn cell(verdict: Verdict, outcome: Outcome) -> CellResult {
+        let text = String::new;
+        CellResult {
+            id: text(),
+            scenario: text(),
+            server: text(),
+            server_release: text(),
+            client: text(),
+            client_release: text(),
+            workload: text(),
+            mutation: text(),
+            verdict,
+            scope: None,
+            lost_at: None,
+            reason: None,
+            signal: Signal::None,
+            log_lines: 0,
+            expected: Verdict::Delivered,
+            outcome,
+            outcome_note: None,
+            proven: true,
+            produced: crate::unit::Tally::default(),
+            delivered: crate::unit::Tally::default(),
+            hops: Vec::new(),
+            classes: std::collections::BTreeMap::new(),
+            durables: crate::record::Durables::default(),
+            surfaced: Vec::new(),
+            log: std::collections::BTreeMap::new(),
+            side_effects: crate::record::SideEffects::default(),
+            findings: Vec::new(),
+        }
+    }
+
+    fn code(cells: &[(Verdict, Outcome)]) -> u8 {
+        let run = Run {
+            schema: SCHEMA.to_owned(),
+            skewlab: String::new(),
+            seed: 1,
+            clock: "virtual".to_owned(),
+            digest: String::new(),
+            scenarios: Vec::new(),
+            totals: Totals::default(),
+            cells: cells.iter().map(|(verdict, outcome)| cell(*verdict, *outcome)).collect(),
+            timing: Timing::default(),
+        };
+        exit_code(&run).code()
+    }
+
+    #[test]
+    fn the_first_code_that_applies_wins() {
+        let fine = (Verdict::Delivered, Outcome::Expected);
+        let known = (Verdict::SilentLoss, Outcome::Known);
+        let stale = (Verdict::Delivered, Outcome::Stale);
+        let wrong = (Verdict::SilentLoss, Outcome::Unexpected);
+        assert_eq!(code(&[]), 4);
+        assert_eq!(code(&[fine]), 0);
+        assert_eq!(code(&[fine, known, (Verdict::SilentLoss, Outcome::Expected)]), 0);
+        assert_eq!(code(&[fine, known, stale]), 11);
+        assert_eq!(code(&[stale, wrong, fine]), 10);
+        for rig in [Verdict::NotRun, Verdict::Invalid] {
+            // Whatever its outcome claims.
+            for outcome in [Outcome::Unexpected, Outcome::Expected, Outcome::Known] {
+                assert_eq!(code(&[stale, wrong, (rig, outcome)]), 13);
+            }
+        }
+    }
+
+    #[test]
+    fn every_code_is_the_documented_one() {
+        let codes = [ExitCode::AllAsExpected, ExitCode::Internal, ExitCode::Usage].map(ExitCode::code);
+        assert_eq!(codes, [0, 1, 2]);
+    }
+}

@@ -1,0 +1,205 @@
+//! What a headline means next to what the scenario says.
+
+use chrono::NaiveDate;
+
+use crate::record::{Expected, Finding, Hop, Known, Outcome, Reason, Scope, Signal};
+
+/// The outcome, and why it is not plainly expected.
+///
+/// - a rig fault is unexpected, whatever the scenario says: it says nothing about the subject;
+/// - as expected: fine, unless a known failure is listed, which is then stale;
+/// - the known failure: tolerated up to and including its last day, stale from then on;
+/// - anything else is unexpected, also when a known failure of another kind is listed or expired.
+pub fn outcome(
+    headline: &Finding,
+    expected: &Expected,
+    known: Option<&Known>,
+    today: NaiveDate,
+) -> (Outcome, Option<String>) {
+    if headline.verdict.is_rig_fault() {
+        return (Outcome::Unexpected, Some(headline.note.clone()));
+    }
+    let differs = differences(headline, expected);
+    match known {
+        None if differs.is_empty() => (Outcome::Expected, None),
+        None => (Outcome::Unexpected, Some(differs.join("; "))),
+        Some(known) if differs.is_empty() => {
+            let Known { reason, link, .. } = known;
+            (Outcome::Stale, Some(format!("passes now; remove the known failure: {reason} ({link})")))
+        }
+        Some(known) if !matches(headline, known) => {
+            let other = match known.lost_at {
+                Some(hop) => format!("the known failure is `{}` at `{hop}`", known.verdict.as_str()),
+                None => format!("the known failure is `{}`", known.verdict.as_str()),
+            };
+            (Outcome::Unexpected, Some(format!("{}; {other}", differs.join("; "))))
+        }
+        Some(Known { reason, link, expires, .. }) if today > *expires => {
+            (Outcome::Stale, Some(format!("expired on {expires}: {reason} ({link})")))
+        }
+        Some(Known { reason, link, expires, .. }) => {
+            (Outcome::Known, Some(format!("{reason} ({link}), until {expires}")))
+        }
+    }
+}
+
+fn matches(headline: &Finding, known: &Known) -> bool {
+    headline.verdict == known.verdict && known.lost_at.is_none_or(|hop| headline.lost_at == Some(hop))
+}
+
+/// Every given part that is not as given, by name, with both words.
+fn differences(headline: &Finding, expected: &Expected) -> Vec<String> {
+    let reason = headline.reason.as_ref().map(Reason::as_str);
+    let parts = [
+        ("verdict", Some(headline.verdict.as_str()), Some(expected.verdict.as_str())),
+        ("scope", headline.scope.map(Scope::as_str), expected.scope.map(Scope::as_str)),
+        ("lost_at", headline.lost_at.map(Hop::as_str), expected.lost_at.map(Hop::as_str)),
+        ("signal", Some(headline.signal.as_str()), expected.signal.map(Signal::as_str)),
+        ("reason", reason, expected.reason.as_deref()),
+    ];
+    let differing = parts.into_iter().filter(|(_, is, wanted)| wanted.is_some() && is != wanted);
+    differing
+        .map(|(part, is, wanted)| {
+            let (is, wanted) =
+                (is.map_or("absent".to_owned(), |is| format!("`{is}`")), wanted.unwrap_or("-"));
+            format!("{part} is {is}, expected `{wanted}`")
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Verdict;
+    use crate::unit::Tally;
+
+    fn found(verdict: Verdict) -> Finding {
+        Finding {
+            verdict,
+            scope: Some(Scope::Total),
+            lost_at: Some(Hop::Decoded),
+            reason: Some(Reason::new("unknown_kind")),
+            signal: Signal::Log,
+            amount: Tally::default(),
+            note: "a note".to_owned(),
+        }
+    }
+
+    fn known(verdict: Verdict, lost_at: Option<Hop>) -> Known {
+        let expires = day(15);
+        Known { verdict, lost_at, reason: "why".to_owned(), link: "https://x/1".to_owned(), expires }
+    }
+
+    fn day(day: u32) -> NaiveDate {
+        NaiveDate::from_ymd_opt(2026, 6, day).unwrap()
+    }
+
+    fn full() -> Expected {
+        Expected {
+            scope: Some(Scope::Total),
+            lost_at: Some(Hop::Decoded),
+            signal: Some(Signal::Log),
+            reason: Some("unknown_kind".to_owned()),
+            because: Some("of 1.22".to_owned()),
+            ..Expected::of(Verdict::SilentLoss)
+        }
+    }
+
+    #[test]
+    fn all_given_parts_must_match_and_the_note_names_those_that_do_not() {
+        let headline = found(Verdict::SilentLoss);
+        assert_eq!(outcome(&headline, &full(), None, day(1)), (Outcome::Expected, None));
+        let none = || Finding { scope: None, lost_at: None, reason: None, ..found(Verdict::SilentLoss) };
+        for (expected, headline, note) in [
+            (
+                Expected { verdict: Verdict::LoudLoss, ..full() },
+                found(Verdict::SilentLoss),
+                "verdict is `silent_loss`, expected `loud_loss`",
+            ),
+            (
+                Expected { scope: Some(Scope::Gap), ..full() },
+                found(Verdict::SilentLoss),
+                "scope is `total`, expected `gap`",
+            ),
+            (
+                Expected { lost_at: Some(Hop::Sent), ..full() },
+                found(Verdict::SilentLoss),
+                "lost_at is `decoded`, expected `sent`",
+            ),
+            (
+                Expected { signal: Some(Signal::None), ..full() },
+                found(Verdict::SilentLoss),
+                "signal is `log`, expected `none`",
+            ),
+            (
+                Expected { reason: Some("x".to_owned()), ..full() },
+                found(Verdict::SilentLoss),
+                "reason is `unknown_kind`, expected `x`",
+            ),
+            (
+                full(),
+                none(),
+                "scope is absent, expected `total`; lost_at is absent, expected `decoded`; reason is absent, expected `unknown_kind`",
+            ),
+        ] {
+            assert_eq!(
+                outcome(&headline, &expected, None, day(1)),
+                (Outcome::Unexpected, Some(note.to_owned()))
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_not_given_may_be_anything() {
+        let expected = Expected::of(Verdict::SilentLoss);
+        assert_eq!(outcome(&found(Verdict::SilentLoss), &expected, None, day(1)).0, Outcome::Expected);
+    }
+
+    #[test]
+    fn a_known_failure_is_tolerated_until_its_last_day_only() {
+        let (headline, expected) = (found(Verdict::SilentLoss), Expected::of(Verdict::Delivered));
+        let known = known(Verdict::SilentLoss, Some(Hop::Decoded));
+        let (is, note) = outcome(&headline, &expected, Some(&known), day(15));
+        assert_eq!((is, note.as_deref()), (Outcome::Known, Some("why (https://x/1), until 2026-06-15")));
+        let (is, note) = outcome(&headline, &expected, Some(&known), day(16));
+        assert_eq!((is, note.as_deref()), (Outcome::Stale, Some("expired on 2026-06-15: why (https://x/1)")));
+    }
+
+    #[test]
+    fn a_known_failure_that_passes_is_stale() {
+        let expected = Expected::of(Verdict::Delivered);
+        for today in [day(1), day(30)] {
+            let (is, note) = outcome(
+                &found(Verdict::Delivered),
+                &expected,
+                Some(&known(Verdict::SilentLoss, None)),
+                today,
+            );
+            assert_eq!(is, Outcome::Stale);
+            assert!(note.unwrap().starts_with("passes now"));
+        }
+    }
+
+    #[test]
+    fn another_failure_than_the_known_one_is_unexpected_even_after_it_expired() {
+        let expected = Expected::of(Verdict::Delivered);
+        for (verdict, lost_at) in [(Verdict::Corrupted, None), (Verdict::SilentLoss, Some(Hop::Sent))] {
+            for today in [day(1), day(30)] {
+                let (is, note) =
+                    outcome(&found(Verdict::SilentLoss), &expected, Some(&known(verdict, lost_at)), today);
+                assert_eq!(is, Outcome::Unexpected);
+                assert!(note.unwrap().contains("the known failure is"));
+            }
+        }
+    }
+
+    #[test]
+    fn a_rig_fault_is_never_expected_and_never_known() {
+        for verdict in [Verdict::NotRun, Verdict::Invalid] {
+            let note = Some("a note".to_owned());
+            let is = outcome(&found(verdict), &Expected::of(verdict), Some(&known(verdict, None)), day(1));
+            assert_eq!(is, (Outcome::Unexpected, note.clone()));
+            assert_eq!(outcome(&found(verdict), &Expected::of(verdict), None, day(1)).0, Outcome::Unexpected);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Text that was produced and did not arrive while it streamed.
+
+use super::align::{Kind, align};
+use super::evidence::{ClassText, Evidence, count};
+use crate::record::observation::Piece;
+use crate::record::{Finding, Hop, Reason, Scope, Signal, Verdict};
+use crate::unit::Tally;
+
+/// A class that lost text.
+struct Lost<'e, 'a> {
+    text: &'e ClassText<'a>,
+    amount: Tally,
+}
+
+impl Lost<'_, '_> {
+    fn wholly(&self) -> bool {
+        self.amount.chars == self.text.produced
+    }
+}
+
+/// At most one finding, over all shown classes.
+pub(super) fn loss(evidence: &Evidence) -> Option<Finding> {
+    let shown: Vec<&ClassText> = evidence.shown().filter(|text| text.produced > 0).collect();
+    let lost: Vec<Lost> = shown.iter().filter_map(|text| lost(text)).collect();
+    if lost.is_empty() {
+        return None;
+    }
+    let amount: Tally = lost.iter().map(|class| class.amount).sum();
+    let produced: u64 = shown.iter().map(|text| text.produced).sum();
+    let (seen, scope) = (evidence.seen, scope(evidence, &shown, &lost));
+    let ended = seen.completed || seen.durables.reply;
+    let silent = seen.signal != Signal::Surfaced && ended;
+    let verdict = if silent { Verdict::SilentLoss } else { Verdict::LoudLoss };
+    let at = heaviest(&shown);
+
+    let arrived: u64 = shown.iter().map(|text| text.produced - text.alignment.missing.chars).sum();
+    let arrived = format!("{arrived} of {}", count(produced, "character"));
+    let mut note = vec![match (scope, lost.first()) {
+        (Some(Scope::Class), Some(class)) => format!("{arrived} arrived, no {}", class.text.class.as_str()),
+        _ => format!("{arrived} arrived"),
+    }];
+    note.extend(at.map(|(hop, reason)| format!("most stopped at `{hop}` because `{reason}`")));
+    note.extend((!ended).then(|| "the run did not end normally".to_owned()));
+    note.push(evidence.noticed(amount.frames));
+    let (lost_at, reason) = at.map(|(hop, reason)| (hop, reason.clone())).unzip();
+    Some(Finding { scope, lost_at, reason, ..evidence.finding(verdict, amount, note.join("; ")) })
+}
+
+/// What of a class is missing and should not be.
+///
+/// Beside missing text alone this looks at altered text too: a token sent twice must not hide that another
+/// one was dropped. There the ledger has to confirm it, since the alignment cannot tell lost from changed.
+fn lost<'e, 'a>(text: &'e ClassText<'a>) -> Option<Lost<'e, 'a>> {
+    let dropped = text.lost();
+    let chars = match text.alignment.kind {
+        Kind::Missing { .. } => text.alignment.missing.chars.saturating_sub(text.withheld().chars),
+        Kind::Altered => text.alignment.missing.chars.min(dropped.chars),
+        Kind::Equal | Kind::Duplicated | Kind::Reordered => 0,
+    };
+    (chars > 0).then_some(Lost { text, amount: Tally { frames: dropped.frames, chars } })
+}
+
+/// Which part is missing; `None` when altered text leaves no answer.
+fn scope(evidence: &Evidence, shown: &[&ClassText], lost: &[Lost]) -> Option<Scope> {
+    if lost.iter().all(Lost::wholly) {
+        let whole = |text: &&&ClassText| text.alignment.kind == Kind::Equal;
+        if lost.len() == shown.len() {
+            return Some(Scope::Total);
+        }
+        if shown.iter().filter(whole).count() + lost.len() == shown.len() {
+            return Some(Scope::Class);
+        }
+    }
+    // Classes may come in another order than the model made them (a view keeps them apart); then each class
+    // is placed for itself.
+    if let Kind::Missing { scope } = interleaved(evidence) {
+        return Some(scope);
+    }
+    let mut scopes = lost.iter().map(|class| match class.text.alignment.kind {
+        Kind::Missing { scope } => Some(scope),
+        _ => None,
+    });
+    let first = scopes.next()??;
+    scopes.try_fold(first, |all, scope| Some(if scope? == all { all } else { Scope::Scattered }))
+}
+
+/// Text and reasoning as one sequence, as far as they are shown.
+fn interleaved(evidence: &Evidence) -> Kind {
+    fn texts<'a>(evidence: &Evidence, pieces: &'a [Piece]) -> Vec<&'a str> {
+        let shown = |piece: &&Piece| evidence.seen.shows.contains(&piece.class);
+        pieces.iter().filter(shown).map(|piece| piece.text.as_str()).collect()
+    }
+    let (produced, delivered) = (&evidence.seen.produced, &evidence.seen.delivered);
+    align(&texts(evidence, produced), &texts(evidence, delivered)).kind
+}
+
+/// The hop and reason that stopped the most characters; of equals the earlier hop.
+fn heaviest<'a>(shown: &[&ClassText<'a>]) -> Option<(Hop, &'a Reason)> {
+    let mut sums: std::collections::BTreeMap<(Hop, &Reason), u64> = std::collections::BTreeMap::new();
+    for (hop, reason, tally) in shown.iter().flat_map(|text| text.drops()) {
+        if !reason.by_design() && tally.chars > 0 {
+            *sums.entry((hop, reason)).or_default() += tally.chars;
+        }
+    }
+    // `max_by_key` takes the last of equals.
+    sums.into_iter().rev().max_by_key(|(_, chars)| *chars).map(|(at, _)| at)
+}

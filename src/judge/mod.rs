@@ -1,0 +1,32 @@
+//! From evidence to findings: pure functions of `record` data, so that a stored run can be judged again.
+//!
+//! [`judge`] says what is wrong with one client of one cell, [`outcome`] what that means next to the
+//! scenario's expectation, [`exit_code`] what the whole run tells the shell. [`align`](align::align) compares
+//! the text alone and knows neither hops nor signals.
+//!
+//! Adding a detector: a file with one function from `Evidence` to findings, a line in `findings.rs`, and
+//! a mutant in `mutants/` that makes it fire beside a healthy neighbour that must not.
+//!
+//! Common pitfalls: counting frames where characters are meant (a class can lose everything while frames
+//! flow); taking the ledger's word alone (it does not see text that a client alters); reporting a finding
+//! beside `invalid`, which says that the evidence itself is broken.
+
+pub mod align;
+mod durable;
+mod evidence;
+pub mod exit;
+pub mod expect;
+mod findings;
+mod leak;
+mod loss;
+#[cfg(test)]
+mod mutants;
+mod rig;
+#[cfg(test)]
+mod sample;
+mod wrong;
+
+pub use align::{Alignment, Kind, align};
+pub use exit::{ExitCode, exit_code};
+pub use expect::outcome;
+pub use findings::judge;

@@ -1,0 +1,87 @@
+//! Text that arrived and is not what the model made: altered, out of order, or twice.
+
+use super::align::{Kind, align};
+use super::evidence::{ClassText, Evidence, count};
+use crate::record::{Class, Finding, Reason, Verdict};
+use crate::unit::Tally;
+
+const TEXT_ALTERED: Reason = Reason::new("text_altered");
+const ORDER_CHANGED: Reason = Reason::new("order_changed");
+const TEXT_TWICE: Reason = Reason::new("text_twice");
+const VIEW_DOUBLED: Reason = Reason::new("view_doubled");
+const VIEW_DIFFERS: Reason = Reason::new("view_differs");
+
+/// What the application got while the reply streamed: at most one finding per shown class.
+pub(super) fn texts(evidence: &Evidence) -> Vec<Finding> {
+    evidence.shown().filter_map(|text| wrong(evidence, text)).collect()
+}
+
+fn wrong(evidence: &Evidence, text: &ClassText) -> Option<Finding> {
+    let (missing, extra) = (text.alignment.missing.chars, text.alignment.extra.chars);
+    let (class, produced) = (text.class.as_str(), text.produced);
+    let (verdict, reason, chars, note) = match text.alignment.kind {
+        Kind::Equal | Kind::Missing { .. } => return None,
+        Kind::Duplicated => {
+            let note = format!(
+                "{} of {class} arrived once too often, after {produced} produced",
+                count(extra, "character")
+            );
+            (Verdict::Duplicated, TEXT_TWICE, extra, note)
+        }
+        Kind::Reordered => {
+            let moved = count(missing, "character");
+            let note = format!("{moved} of {produced} produced of {class} arrived in another place");
+            (Verdict::Corrupted, ORDER_CHANGED, missing, note)
+        }
+        Kind::Altered => {
+            let gone = count(missing, "character");
+            let note =
+                format!("{gone} of {produced} produced of {class} did not arrive, and {extra} others did");
+            // A replaced character is both missing and extra, and is one wrong character.
+            (Verdict::Corrupted, TEXT_ALTERED, missing.max(extra), note)
+        }
+    };
+    let amount = Tally { frames: text.added().frames, chars };
+    Some(Finding { reason: Some(reason), ..evidence.finding(verdict, amount, note) })
+}
+
+/// What a person sees at the end against the reply, once both ended as they should.
+pub(super) fn view(evidence: &Evidence) -> Option<Finding> {
+    let seen = evidence.seen;
+    let view = seen.view.as_deref().filter(|view| *view != seen.reply)?;
+    if !seen.completed || !seen.durables.reply {
+        return None;
+    }
+    let text = seen.delivered.iter().filter(|piece| piece.class == Class::Text);
+    let streamed: String = text.map(|piece| piece.text.as_str()).collect();
+    let alignment = align(&[&seen.reply], &[view]);
+    let (missing, extra) = (alignment.missing.chars, alignment.extra.chars);
+    let shows = count(Tally::of(view).chars, "character");
+    let reply = Tally::of(&seen.reply).chars;
+    let (verdict, reason, chars, note) = if repeats(view, &seen.reply)
+        || doubled(view, &seen.reply, &streamed)
+    {
+        let note = format!("the view ends with {shows} for a reply of {reply}: the text is there twice");
+        (Verdict::Duplicated, VIEW_DOUBLED, extra, note)
+    } else {
+        let note =
+            format!("the view ends with {shows} for a reply of {reply}: {missing} missing, {extra} others");
+        (Verdict::Corrupted, VIEW_DIFFERS, missing.max(extra), note)
+    };
+    let amount = Tally { frames: 0, chars };
+    Some(Finding { reason: Some(reason), ..evidence.finding(verdict, amount, note) })
+}
+
+/// Whether the view is the reply and nothing else, twice or more.
+fn repeats(view: &str, reply: &str) -> bool {
+    !reply.is_empty()
+        && view.len() >= 2 * reply.len()
+        && view.len().is_multiple_of(reply.len())
+        && view.as_bytes().chunks(reply.len()).all(|part| part == reply.as_bytes())
+}
+
+/// Whether what streamed stands in the view twice, and more often than in the reply itself.
+fn doubled(view: &str, reply: &str, streamed: &str) -> bool {
+    let times = |text: &str| text.matches(streamed).count();
+    !streamed.is_empty() && times(view) >= 2 && times(view) > times(reply)
+}
