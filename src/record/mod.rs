@@ -1,11 +1,13 @@
 //! Plain result data: what a run saw and what was made of it. Everything above reads or writes these types;
 //! nothing here computes more than a total.
 
+pub mod expectation;
 pub mod flow;
 pub mod observation;
 pub mod run;
 pub mod verdict;
 
+pub use expectation::{Consumer, Duties, Expected, Known};
 pub use flow::{Class, Hop, HopFlow, Reason};
 pub use observation::{Durables, Observation, SideEffects, Signal};
 pub use run::{CellResult, Ran, Run, SCHEMA, Timing, Totals};
