@@ -105,8 +105,7 @@ impl Fault {
     fn render(&self, path: &str, text: &str, renderer: &Renderer) -> String {
         let start = floor(text, self.span.start);
         let end = floor(text, self.span.end).max(start);
-        let snippet =
-            Snippet::source(text).path(path).annotation(AnnotationKind::Primary.span(start..end));
+        let snippet = Snippet::source(text).path(path).annotation(AnnotationKind::Primary.span(start..end));
         let group = Level::ERROR.primary_title(self.problem.to_string()).element(snippet);
         let group = match self.problem.help() {
             Some(help) => group.element(Level::HELP.message(help)),

@@ -29,6 +29,8 @@
 
 mod axis;
 mod cell;
+#[cfg(test)]
+mod complaints;
 mod diagnostic;
 mod expand;
 mod load;
@@ -39,6 +41,7 @@ mod problem;
 mod rule;
 mod section;
 mod shipped;
+mod words;
 mod workload;
 
 pub use cell::Cell;

@@ -112,10 +112,11 @@ pub(super) mod double {
 
         fn client(&self, name: &str) -> Result<Resolved, ProfileError> {
             let (base, list) = name.split_once('/').map_or((name, None), |(b, l)| (b, Some(l)));
-            let profile = CLIENTS.into_iter().find(|c| *c == base).or_else(|| era(base)).ok_or_else(|| {
-                let hint = nearest(base, CLIENTS.into_iter());
-                ProfileError::Unknown { what: "client", name: base.to_owned(), hint }
-            })?;
+            let profile =
+                CLIENTS.into_iter().find(|c| *c == base).or_else(|| era(base)).ok_or_else(|| {
+                    let hint = nearest(base, CLIENTS.into_iter());
+                    ProfileError::Unknown { what: "client", name: base.to_owned(), hint }
+                })?;
             let has = list.is_none_or(|l| {
                 profile.starts_with("python-")
                     && (l == "callbacks" || l == "token_callbacks" || l == "delta_callbacks")
