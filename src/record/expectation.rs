@@ -98,6 +98,7 @@ mod iso_date {
     use chrono::NaiveDate;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
     pub(super) fn serialize<S: Serializer>(date: &NaiveDate, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(date)
     }

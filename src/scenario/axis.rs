@@ -81,9 +81,9 @@ pub(super) fn clients(
         }
         // What a cell is expected to do must not depend on the name it was selected by.
         let same = shipped.as_ref().is_some_and(|s| *s == release).then(|| SAME.to_owned());
-        let bare: Vec<String> = [Some(release), Some(profile.clone()), same].into_iter().flatten().collect();
-        let with_list = bare.iter().filter(|_| list.is_some()).map(|n| join(n, list));
-        let all = with_list.chain(bare.iter().cloned()).collect();
+        let plain: Vec<String> = [Some(release), Some(profile.clone()), same].into_iter().flatten().collect();
+        let with_list = plain.iter().filter(|_| list.is_some()).map(|n| join(n, list));
+        let all = with_list.chain(plain.iter().cloned()).collect();
         clients.push(Client { asked: vec![asked.clone()], name, profile, names: all });
     }
     Ok(clients)

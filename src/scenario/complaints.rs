@@ -47,6 +47,28 @@ fn nothing_is_said_about_a_file_that_is_right() {
 }
 
 #[test]
+fn every_key_is_read() {
+    let text = with(5, "must_not_receive = [\"webhook\", \"event_store\"]")
+        .replace("tokens = [", "user = \"go\"\nfinish = \"finish-tool\"\n# tokens = [")
+        .replace(
+            "[workload.chat]",
+            "[workload.chat]\ngenerate = { count = 4, classes = [\"text\", \"empty\"], seed = 7 }",
+        )
+        + "\n[[expect]]\nserver = [\"1.*\"]\nverdict = \"loud_loss\"\nscope = \"gap\"\nlost_at = \"sent\"\n\
+           signal = \"surfaced\"\nreason = \"slow_consumer\"\nbecause = \"b\"\n";
+    let scenario = read(&text).unwrap_or_else(|e| panic!("{e}"));
+    let load = &scenario.workloads[0];
+    assert_eq!((load.user.as_str(), load.finish, load.tokens.len()), ("go", Finish::FinishTool, 4));
+    assert!(scenario.must_not_receive.contains(&crate::record::Consumer::Store));
+    assert_eq!(scenario.mutations.len(), 1, "`none` is the default");
+    let (axes, expected) = &scenario.expect[0];
+    assert_eq!((axes.server[0].as_str(), axes.client.len()), ("1.*", 0));
+    let words = serde_json::to_string(expected).unwrap();
+    let all = r#"{"verdict":"loud_loss","scope":"gap","lost_at":"sent","signal":"surfaced","reason":"slow_consumer","because":"b"}"#;
+    assert_eq!(words, all);
+}
+
+#[test]
 fn a_diagnostic_looks_like_this() {
     let shown = read(&and("[[expect]]\nverdict = \"silent_los\"\n")).unwrap_err().to_string();
     let expected = "\
@@ -144,7 +166,7 @@ fn a_pattern_that_names_nothing_is_a_typing_error() {
     complains(
         &expect("workload = \"cat\""),
         "s.toml:10:12",
-        &["`cat` is no workload of this file", "`chat`"],
+        &["`cat` is no workload of this file", "did you mean `chat`"],
     );
     complains(
         &expect("mutation = \"-sorce\""),

@@ -57,7 +57,7 @@ pub enum ScenarioError {
         /// The server.
         server: String,
         /// Why there is no such client.
-        source: ProfileError,
+        source: Box<ProfileError>,
     },
     /// The pattern that picks cells by id is no glob.
     #[error("`{pattern}` is no pattern for cell ids: {message}")]

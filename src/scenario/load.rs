@@ -53,14 +53,11 @@ impl Scenario {
                 .map_err(|e| ScenarioError::Read { path: what.to_owned(), message: e.to_string() })?;
             return Scenario::parse(what, &text, names);
         }
-        match SHIPPED.iter().find(|(path, _)| stem(path) == what) {
-            Some((path, text)) => Scenario::parse(path, text, names),
-            None => {
-                let all: Vec<&str> = SHIPPED.iter().map(|(path, _)| stem(path)).collect();
-                let hint = format!("; {}", hint(what, &all));
-                Err(ScenarioError::Unknown { name: what.to_owned(), hint })
-            }
+        if let Some((path, text)) = SHIPPED.iter().find(|(path, _)| stem(path) == what) {
+            return Scenario::parse(path, text, names);
         }
+        let all: Vec<&str> = SHIPPED.iter().map(|(path, _)| stem(path)).collect();
+        Err(ScenarioError::Unknown { name: what.to_owned(), hint: format!("; {}", hint(what, &all)) })
     }
 
     /// Reads the text of a file; `path` names it in diagnostics and gives the scenario its name.

@@ -17,6 +17,21 @@
 //! verdict = "by_design"
 //! ```
 //!
+//! | key | holds |
+//! |---|---|
+//! | `question` | the first key of the file |
+//! | `servers`, `clients` | names, releases that an era covers, globs over profile names; `python@same`; `NAME/LIST` for a callback list |
+//! | `workloads` | names of `[workload.NAME]` tables |
+//! | `mutations` | frame mutations (see [`crate::wire::mutation`]); `["none"]` if absent |
+//! | `must_not_receive` | consumers that must never see a delta: `webhook`, `telemetry`, `idle`, `event_store` |
+//! | `[workload.NAME]` | `tokens` or `generate`; `rate` (tokens a second, 50), `user` (`"hi"`), `finish` (`message`, `finish-tool`) |
+//! | `[[include]]`, `[[exclude]]` | patterns: a cell matches one include, if there are any, and no exclude |
+//! | `[[expect]]` | patterns, `verdict`, and if wanted `scope`, `lost_at`, `signal`, `reason`, `because` |
+//! | `[[known]]` | patterns, `verdict`, `reason`, `link`, `expires` (a date), and if wanted `lost_at` |
+//!
+//! Patterns are `server`, `client`, `workload` and `mutation`, each a glob or a list of globs. A party goes by the
+//! name asked for and by its profile's name, and a client that its server ships also by `python@same`.
+//!
 //! # Adding a scenario
 //! 1. Write `scenarios/NAME.toml`; start with the question.
 //! 2. List it in `shipped.rs`.
@@ -35,6 +50,8 @@ mod diagnostic;
 mod expand;
 mod load;
 mod names;
+#[cfg(test)]
+mod oracle;
 mod parse;
 mod pattern;
 mod problem;

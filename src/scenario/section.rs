@@ -103,7 +103,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// A whole number from 0 to `most`.
+    /// A whole number from `least` to `most`.
     pub(super) fn count(
         &mut self,
         key: &'static str,
@@ -154,7 +154,7 @@ impl<'a> Section<'a> {
             return Vec::new();
         };
         let mut sections = Vec::new();
-        for item in items.iter() {
+        for item in items {
             match item.get_ref().as_table() {
                 Some(table) => sections.push(Section::new(format!("[[{key}]]"), item.span(), table)),
                 None => wrong(key, "a list of tables", item, faults),
@@ -204,9 +204,11 @@ impl<'a> Section<'a> {
 /// `did you mean …?`, or all the words there are when none is near.
 pub(super) fn hint(word: &str, words: &[&str]) -> String {
     let near = nearest(word, words.iter().copied());
-    match near.strip_prefix("; ") {
-        Some(near) => near.to_owned(),
-        None => format!("there are {}", words.join(", ")),
+    match (near.strip_prefix("; "), words) {
+        (Some(near), _) => near.to_owned(),
+        (None, []) => String::new(),
+        (None, [only]) => format!("there is only `{only}`"),
+        (None, _) => format!("there are {}", words.join(", ")),
     }
 }
 
