@@ -253,6 +253,7 @@ mod tests {
         );
         let others = [
             hash("tokens = [{ text = \"a\" }, { text = \"b\" }]", ""),
+            hash("tokens = [{ text = \"ab\", reasoning = \"\" }]", ""),
             hash("tokens = [{ reasoning = \"ab\" }]", ""),
             hash("tokens = [{ text = \"ab\" }]\nrate = 51", ""),
             hash("tokens = [{ text = \"ab\" }]\nuser = \"hello\"", ""),
