@@ -9,12 +9,14 @@
 //! | 1 | [`wire`], [`record`] | frames as pure data and their mutations; plain result data |
 //! | 2 | [`probe`] | what both ends noted, and the ledger that settles it |
 //! | 3 | [`agent_server`] | the parties: profiles, buses, subscribers, decoders, guards |
+//! | 4 | [`scenario`] | scenario files, their diagnostics, and their expansion into cells |
 //! | 5 | [`judge`] | evidence into findings, findings into outcomes and an exit code |
 
 pub mod agent_server;
 pub mod judge;
 pub mod probe;
 pub mod record;
+pub mod scenario;
 pub mod seed;
 pub mod unit;
 pub mod wire;

@@ -107,7 +107,7 @@ async fn of_conversation(
     }
 }
 
-/// A message of the user; with `run` it starts a turn, and the sockets always do.
+/// A message of the user: starts a turn unless it says `"run": false`.
 async fn post_event(
     server: &Arc<Inner>,
     conversation: &Arc<Conversation>,
@@ -118,8 +118,12 @@ async fn post_event(
         Err(_) => return problem(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large"),
     };
     match inbound::read(&String::from_utf8_lossy(&body), AuthFrame::Message) {
-        Inbound::Message(text) => {
-            turn::start(server, conversation, &text);
+        Inbound::Message { text, run } => {
+            if run {
+                turn::start(server, conversation, &text);
+            } else {
+                turn::message_only(server, conversation, &text);
+            }
             json_reply(StatusCode::OK, &json!({"success": true}))
         }
         Inbound::Error { detail, .. } => problem(StatusCode::UNPROCESSABLE_ENTITY, &detail),

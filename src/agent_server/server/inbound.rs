@@ -8,8 +8,13 @@ use crate::wire::json::{Reader, parse};
 /// What an inbound frame amounts to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Inbound {
-    /// A user message with this text: starts a turn.
-    Message(String),
+    /// A user message: starts a turn, unless it says `"run": false` (REST only; sockets always run).
+    Message {
+        /// Its text.
+        text: String,
+        /// Whether it says that it should run.
+        run: bool,
+    },
     /// An authentication frame after authentication: nothing happens.
     Ignored,
     /// Unusable; the socket stays open and gets an error frame.
@@ -33,7 +38,9 @@ pub(super) fn read(text: &str, auth_frame: AuthFrame) -> Inbound {
     }
     let role = value.get("role").and_then(Value::as_str);
     match (role, message_text(&value)) {
-        (Some("user"), Some(text)) => Inbound::Message(text),
+        (Some("user"), Some(text)) => {
+            Inbound::Message { text, run: value.get("run") != Some(&Value::Bool(false)) }
+        }
         (Some("assistant" | "system" | "tool"), Some(_)) => {
             error("AssertionError", "a client may send messages of the user only")
         }
@@ -91,7 +98,9 @@ mod tests {
     #[test]
     fn a_user_message_starts_a_turn() {
         let canvas = r#"{"role":"user","content":[{"type":"text","text":"hi"}],"run":true}"#;
-        assert_eq!(read(canvas, EXACT), Inbound::Message("hi".into()));
+        assert_eq!(read(canvas, EXACT), Inbound::Message { text: "hi".into(), run: true });
+        let quiet = canvas.replace("true", "false");
+        assert_eq!(read(&quiet, EXACT), Inbound::Message { text: "hi".into(), run: false });
     }
 
     #[test]

@@ -168,7 +168,7 @@ async fn read(
             _ => continue,
         };
         match inbound {
-            Inbound::Message(text) => turn::start(server, conversation, &text),
+            Inbound::Message { text, .. } => turn::start(server, conversation, &text),
             Inbound::Ignored => {}
             Inbound::Error { code, detail } => socket.error(code, detail).await,
         }

@@ -219,7 +219,7 @@ async fn read(
             _ => continue,
         };
         match inbound::read(&text, server.traits.socket.auth_frame) {
-            Inbound::Message(text) => turn::start(server, conversation, &text),
+            Inbound::Message { text, .. } => turn::start(server, conversation, &text),
             Inbound::Ignored => {}
             Inbound::Error { code, detail } => {
                 socket.queue(&SessionFrame::Error { code: code.to_owned(), detail }, Origin::Other);

@@ -22,22 +22,19 @@ use crate::wire::{Event, EventBody, SessionFrame, Source};
 /// How long the end of a run waits for durable events to be published.
 const DURABLE_WAIT: Duration = Duration::from_secs(30);
 
+/// Takes a message without running the agent: it is persisted and published, and that is all.
+pub(super) fn message_only(server: &Arc<Inner>, conversation: &Arc<Conversation>, text: &str) {
+    Turn::new(server, conversation).opening(text.to_owned());
+}
+
 /// Starts a turn unless one is running; `text` is what the person said.
 pub(super) fn start(server: &Arc<Inner>, conversation: &Arc<Conversation>, text: &str) {
-    let turn = Turn {
-        server: server.clone(),
-        conversation: conversation.clone(),
-        response_id: format!("chatcmpl-{}", &server.next_id()[..8]),
-        item_id: server.next_id(),
-        pending: Vec::new(),
-        order: 0,
-    };
     // A message to a running conversation is queued by the real server; here it joins the running turn.
     if conversation.running.swap(true, Ordering::SeqCst) {
         return;
     }
-    let text = text.to_owned();
-    tokio::spawn(turn.run(text));
+    let turn = Turn::new(server, conversation);
+    tokio::spawn(turn.run(text.to_owned()));
 }
 
 struct Turn {
@@ -51,10 +48,22 @@ struct Turn {
 }
 
 impl Turn {
+    fn new(server: &Arc<Inner>, conversation: &Arc<Conversation>) -> Turn {
+        Turn {
+        server: server.clone(),
+        conversation: conversation.clone(),
+        response_id: format!("chatcmpl-{}", &server.next_id()[..8]),
+        item_id: server.next_id(),
+        pending: Vec::new(),
+        order: 0,
+    }
+    }
+
     async fn run(mut self, text: String) {
         let _ending = Ending(self.conversation.clone());
         assert!(!self.server.traits.mutant.panic, "mutant: panic when a turn starts");
         self.opening(text);
+        self.status("running");
         let script = self.server.config.script.clone();
         let started = Instant::now();
         for (n, chunk) in (0_u32..).zip(&script.chunks) {
@@ -90,7 +99,6 @@ impl Turn {
         let message = Message { role: "user".into(), text, reasoning_content: None, llm_response_id: None };
         let id = self.durable(Source::User, EventBody::Message(message), false);
         self.state("last_user_message_id", id.into());
-        self.status("running");
     }
 
     /// The model emitted a chunk: the token callback.

@@ -1,0 +1,51 @@
+//! The one REST call that starts everything: a message of the user.
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::{Method, Request};
+use hyper_util::rt::TokioIo;
+use serde_json::json;
+
+use super::link::Target;
+
+/// The server did not take the message.
+#[derive(Debug, thiserror::Error)]
+pub enum RestError {
+    /// No connection, or one that broke.
+    #[error("cannot reach the server: {0}")]
+    Unreachable(String),
+    /// An answer that is not success.
+    #[error("the server answered HTTP {status}: {body}")]
+    Refused {
+        /// HTTP status.
+        status: u16,
+        /// What it said.
+        body: String,
+    },
+}
+
+/// Sends a user message; with `run` the server starts a turn.
+pub async fn post_message(target: &Target, text: &str, run: bool) -> Result<(), RestError> {
+    let broken = |e: &dyn std::fmt::Display| RestError::Unreachable(e.to_string());
+    let (io, _) = target.dialer.dial().await.map_err(|e| broken(&e))?;
+    let (mut sender, connection) =
+        hyper::client::conn::http1::handshake(TokioIo::new(io)).await.map_err(|e| broken(&e))?;
+    tokio::spawn(connection);
+    let body = json!({"role": "user", "content": [{"type": "text", "text": text}], "run": run});
+    let mut request = Request::builder()
+        .method(Method::POST)
+        .uri(format!("/api/conversations/{}/events", target.conversation))
+        .header("host", "127.0.0.1")
+        .header("content-type", "application/json");
+    if let Some(key) = &target.key {
+        request = request.header("x-session-api-key", key);
+    }
+    let request = request.body(Full::new(Bytes::from(body.to_string()))).map_err(|e| broken(&e))?;
+    let response = sender.send_request(request).await.map_err(|e| broken(&e))?;
+    let status = response.status();
+    if status.is_success() {
+        return Ok(());
+    }
+    let body = response.into_body().collect().await.map_err(|e| broken(&e))?.to_bytes();
+    Err(RestError::Refused { status: status.as_u16(), body: String::from_utf8_lossy(&body).into_owned() })
+}

@@ -1,0 +1,96 @@
+//! One cell of a plan, and its identity.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use sha2::{Digest as _, Sha256};
+
+use super::workload::Workload;
+use crate::record::{Consumer, Expected, Known};
+use crate::wire::Mutation;
+
+/// One server, one client, one workload and one mutation, every name resolved.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cell {
+    /// Path-shaped: scenario / server / client / workload / mutation, blanks in the mutation written as commas:
+    /// `release-skew/1.58.2/python-1.55.1/chat/none`. A callback list is a component of its own.
+    pub id: String,
+    /// Scenario name.
+    pub scenario: String,
+    /// The server asked for: a profile, or a release that one covers.
+    pub server: String,
+    /// Its profile.
+    pub server_profile: String,
+    /// The client: a release, `python@same` resolved, with `/LIST` when a callback list was asked for.
+    pub client: String,
+    /// The client as the axis asks for it, `python@same` included.
+    pub client_asked: String,
+    /// Every way in which the axis asks for it; the first is `client_asked`.
+    pub client_aliases: Vec<String>,
+    /// Its profile, without a callback list.
+    pub client_profile: String,
+    /// What the model streams.
+    pub workload: Arc<Workload>,
+    /// What happens to each delta frame.
+    pub mutation: Mutation,
+    /// Consumers that must never see a delta.
+    pub must_not_receive: BTreeSet<Consumer>,
+    /// How it is expected to end.
+    pub expected: Expected,
+    /// The failure that is known, if any.
+    pub known: Option<Known>,
+    /// The first 16 hexadecimal digits of a SHA-256 over everything that decides what the cell does. How it was
+    /// asked for and what it is expected to do take no part, so that a run stays comparable when those change.
+    pub hash: String,
+}
+
+impl Cell {
+    /// The cell with its id and hash set from everything else.
+    pub(super) fn identified(mut self) -> Cell {
+        let mutation = self.mutation.to_string().replace(char::is_whitespace, ",");
+        let parts = [&self.scenario, &self.server, &self.client, &self.workload.name, &mutation];
+        self.id = parts.map(String::as_str).join("/");
+        self.hash = self.digest();
+        self
+    }
+
+    fn digest(&self) -> String {
+        let mut spec = Spec::default();
+        spec.put("skewlab.cell/1").put(&self.scenario).put(&self.server).put(&self.server_profile);
+        spec.put(&self.client).put(&self.client_profile).put(self.mutation.to_string());
+        spec.put((self.must_not_receive.len() as u64).to_be_bytes());
+        for consumer in &self.must_not_receive {
+            spec.put(consumer.as_str());
+        }
+        let load = &self.workload;
+        spec.put(&load.name).put(load.rate.to_bits().to_be_bytes()).put(&load.user).put(load.finish.as_str());
+        for token in &load.tokens {
+            spec.opt(token.text.as_deref()).opt(token.reasoning.as_deref());
+        }
+        spec.hex()
+    }
+}
+
+/// Values in a fixed order, each behind its length, so that no two lists of values read alike.
+#[derive(Default)]
+struct Spec(Sha256);
+
+impl Spec {
+    fn put(&mut self, value: impl AsRef<[u8]>) -> &mut Spec {
+        let value = value.as_ref();
+        self.0.update((value.len() as u64).to_be_bytes());
+        self.0.update(value);
+        self
+    }
+
+    fn opt(&mut self, value: Option<&str>) -> &mut Spec {
+        match value {
+            Some(value) => self.put("some").put(value),
+            None => self.put("none"),
+        }
+    }
+
+    fn hex(self) -> String {
+        self.0.finalize().iter().take(8).fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
+    }
+}

@@ -1,0 +1,215 @@
+//! From the text of a file to a [`Scenario`], or to everything that is wrong with it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use toml::Spanned;
+use toml::de::DeTable;
+
+use super::axis;
+use super::diagnostic::Fault;
+use super::load::{Scenario, stem};
+use super::names::Names;
+use super::pattern::Glob;
+use super::problem::Problem;
+use super::rule::Axes;
+use super::section::{Faults, Section, hint};
+use super::words;
+use super::workload::Workload;
+use crate::wire::Mutation;
+
+/// What a name in this file can refer to.
+struct Terms<'a, N> {
+    names: &'a N,
+    workloads: Vec<String>,
+    mutations: Vec<String>,
+}
+
+pub(super) fn parse(path: &str, text: &str, names: &impl Names) -> Result<Scenario, Vec<Fault>> {
+    // A broken file has one fault: whatever follows the first is guesswork.
+    let table = DeTable::parse(text).map_err(|error| {
+        let span = error.span().unwrap_or(text.len()..text.len());
+        vec![Fault { span, problem: Problem::Syntax(error.message().to_owned()) }]
+    })?;
+    let mut faults = Faults::default();
+    let scenario = read(path, table.get_ref(), names, &mut faults);
+    match scenario {
+        Some(scenario) if faults.is_empty() => Ok(scenario),
+        _ => Err(faults.sorted()),
+    }
+}
+
+fn read(path: &str, table: &DeTable<'_>, names: &impl Names, faults: &mut Faults) -> Option<Scenario> {
+    let mut file = Section::new("a scenario", 0..0, table);
+    let question = question(&mut file, table, faults);
+    let servers = file.list("servers", faults);
+    let clients = file.list("clients", faults);
+    for key in ["servers", "clients", "workloads", "workload"] {
+        file.require(key, faults);
+    }
+    for server in servers.iter().flatten() {
+        axis::check_server(server, names, faults);
+    }
+    let shipping = axis::servers(&values(servers.as_deref()), names).unwrap_or_default();
+    for client in clients.iter().flatten() {
+        axis::check_client(client, &shipping, names, faults);
+    }
+    let (defined, workloads) = workloads(&mut file, faults);
+    let mutations = mutations(&mut file, faults);
+    let must_not_receive = file.list("must_not_receive", faults).unwrap_or_default();
+    let must_not_receive =
+        must_not_receive.iter().filter_map(|word| words::find(word, words::CONSUMER, faults)).collect();
+
+    let known = Terms { names, workloads: defined, mutations: written(&mutations) };
+    let include = plain(&mut file, "include", &known, faults);
+    let exclude = plain(&mut file, "exclude", &known, faults);
+    let expect = file.tables("expect", faults).into_iter().filter_map(|mut section| {
+        let axes = axes(&mut section, &known, faults);
+        let expected = words::expected(&mut section, faults);
+        section.finish(faults);
+        Some((axes, expected?))
+    });
+    let expect = expect.collect();
+    let failures = file.tables("known", faults).into_iter().filter_map(|mut section| {
+        let axes = axes(&mut section, &known, faults);
+        let failure = words::known(&mut section, faults);
+        section.finish(faults);
+        Some((axes, failure?))
+    });
+    let failures = failures.collect();
+    file.finish(faults);
+    Some(Scenario {
+        name: stem(path).to_owned(),
+        question: question?,
+        path: path.to_owned(),
+        servers: values(servers.as_deref()),
+        clients: values(clients.as_deref()),
+        workloads,
+        mutations,
+        must_not_receive,
+        include,
+        exclude,
+        expect,
+        known: failures,
+    })
+}
+
+/// The question, which has to be the first thing in the file: a reader meets it before any detail.
+fn question(file: &mut Section<'_>, table: &DeTable<'_>, faults: &mut Faults) -> Option<String> {
+    let first = table.keys().min_by_key(|k| k.span().start);
+    let question = file.value("question").is_some().then(|| file.words("question", faults));
+    match (&question, first) {
+        (None, first) => faults.add(first.map_or(0..0, Spanned::span), Problem::NoQuestion),
+        (_, Some(first)) if first.get_ref() != "question" => {
+            faults.add(first.span(), Problem::QuestionNotFirst { first: first.get_ref().to_string() });
+        }
+        _ => {}
+    }
+    question.flatten().map(Spanned::into_inner)
+}
+
+/// The names of all workload tables, and the workloads that the `workloads` key lists.
+fn workloads(file: &mut Section<'_>, faults: &mut Faults) -> (Vec<String>, Vec<Arc<Workload>>) {
+    let mut defined = Vec::new();
+    let mut read = Vec::new();
+    for (name, section) in file.named("workload", faults) {
+        let name = name.into_inner();
+        read.extend(Workload::read(&name, section, faults).map(Arc::new));
+        defined.push(name);
+    }
+    let mut used: Vec<Arc<Workload>> = Vec::new();
+    let mut seen = BTreeSet::new();
+    for name in file.list("workloads", faults).unwrap_or_default() {
+        let word = name.get_ref().clone();
+        if !defined.contains(&word) {
+            let hint = hint(&word, &defined.iter().map(String::as_str).collect::<Vec<_>>());
+            faults.add(name.span(), Problem::UnknownWord { what: "workload of this file", word, hint });
+        } else if seen.insert(word.clone()) {
+            used.extend(read.iter().find(|w| w.name == word).cloned());
+        } else {
+            faults.add(name.span(), Problem::Repeated { what: "workload", name: word });
+        }
+    }
+    (defined, used)
+}
+
+fn mutations(file: &mut Section<'_>, faults: &mut Faults) -> Vec<Mutation> {
+    let Some(list) = file.list("mutations", faults) else { return vec![Mutation::default()] };
+    let mut mutations = Vec::new();
+    let mut ids = BTreeSet::new();
+    for text in list {
+        match text.get_ref().parse::<Mutation>() {
+            // Two mutations that differ in blanks and commas only would share cell ids.
+            Ok(m) if !ids.insert(m.to_string().replace(' ', ",")) => {
+                faults.add(text.span(), Problem::Repeated { what: "mutation", name: m.to_string() });
+            }
+            Ok(m) => mutations.push(m),
+            Err(e) => faults.add(text.span(), Problem::BadMutation { step: e.step }),
+        }
+    }
+    mutations
+}
+
+fn plain<N: Names>(
+    file: &mut Section<'_>,
+    key: &'static str,
+    known: &Terms<'_, N>,
+    faults: &mut Faults,
+) -> Vec<Axes> {
+    let sections = file.tables(key, faults).into_iter();
+    let read = sections.map(|mut section| {
+        let axes = axes(&mut section, known, faults);
+        section.finish(faults);
+        axes
+    });
+    read.collect()
+}
+
+/// The patterns of one table. A literal that names nothing is a typing error, and is reported as one.
+fn axes<N: Names>(section: &mut Section<'_>, known: &Terms<'_, N>, faults: &mut Faults) -> Axes {
+    let mut globs =
+        |key: &'static str, faults: &mut Faults, check: &dyn Fn(&Spanned<String>, &mut Faults)| {
+            let mut globs = Vec::new();
+            for text in section.one_or_more(key, faults) {
+                match Glob::new(text.get_ref()) {
+                    Ok(glob) => {
+                        if glob.is_literal() {
+                            check(&text, faults);
+                        }
+                        globs.push(glob);
+                    }
+                    Err(e) => {
+                        let pattern = text.get_ref().clone();
+                        faults.add(text.span(), Problem::BadPattern { pattern, message: e.to_string() });
+                    }
+                }
+            }
+            globs
+        };
+    Axes {
+        server: globs("server", faults, &|text, faults| axis::check_server(text, known.names, faults)),
+        client: globs("client", faults, &|text, faults| axis::check_client(text, &[], known.names, faults)),
+        workload: globs("workload", faults, &|text, faults| {
+            listed(text, "workload of this file", &known.workloads, faults);
+        }),
+        mutation: globs("mutation", faults, &|text, faults| {
+            listed(text, "mutation of this scenario", &known.mutations, faults);
+        }),
+    }
+}
+
+fn listed(text: &Spanned<String>, what: &'static str, all: &[String], faults: &mut Faults) {
+    if !all.contains(text.get_ref()) {
+        let word = text.get_ref().clone();
+        let hint = hint(&word, &all.iter().map(String::as_str).collect::<Vec<_>>());
+        faults.add(text.span(), Problem::UnknownWord { what, word, hint });
+    }
+}
+
+fn written(mutations: &[Mutation]) -> Vec<String> {
+    mutations.iter().map(ToString::to_string).collect()
+}
+
+fn values(list: Option<&[Spanned<String>]>) -> Vec<String> {
+    list.unwrap_or_default().iter().map(|s| s.get_ref().clone()).collect()
+}

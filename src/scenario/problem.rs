@@ -1,0 +1,142 @@
+//! What can be wrong inside a scenario file, one variant a kind of mistake.
+
+/// One kind of mistake. The text says what is wrong; [`Problem::help`] says what would be right.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    /// The file is no TOML.
+    #[error("this is no TOML: {0}")]
+    Syntax(String),
+    /// No `question` at all.
+    #[error("the scenario asks no question")]
+    NoQuestion,
+    /// Something stands before `question`.
+    #[error("`{first}` stands before `question`")]
+    QuestionNotFirst {
+        /// The key that stands first.
+        first: String,
+    },
+    /// A key that the table does not have.
+    #[error("{table} has no key `{key}`")]
+    UnknownKey {
+        /// What was written.
+        key: String,
+        /// The table, ready to print.
+        table: String,
+        /// The nearest keys, or all.
+        hint: String,
+    },
+    /// A key that has to be there.
+    #[error("{table} lacks `{key}`")]
+    MissingKey {
+        /// The key.
+        key: &'static str,
+        /// The table, ready to print.
+        table: String,
+    },
+    /// A value of another type.
+    #[error("`{key}` takes {expected}, not {found}")]
+    WrongType {
+        /// The key.
+        key: String,
+        /// What it takes, with its article.
+        expected: &'static str,
+        /// What was found, with its article.
+        found: String,
+    },
+    /// A value that is of the right type and too small, too large or otherwise out of bounds.
+    #[error("`{key}` takes {allowed}")]
+    OutOfRange {
+        /// The key.
+        key: String,
+        /// What is allowed.
+        allowed: String,
+    },
+    /// An empty string or list.
+    #[error("`{key}` is empty")]
+    Empty {
+        /// The key.
+        key: String,
+    },
+    /// A server or client that no profile describes.
+    #[error("{message}")]
+    UnknownParty {
+        /// The catalogue's words.
+        message: String,
+        /// The nearest names.
+        hint: String,
+    },
+    /// A glob in `servers` or `clients` that matches nothing.
+    #[error("no {what} matches `{pattern}`")]
+    NoMatch {
+        /// `server` or `client`.
+        what: &'static str,
+        /// The glob.
+        pattern: String,
+    },
+    /// A word from a closed list, or a name that this file defines.
+    #[error("`{word}` is no {what}")]
+    UnknownWord {
+        /// What was looked for: `verdict`, `hop`, `workload of this file`.
+        what: &'static str,
+        /// What was written.
+        word: String,
+        /// The nearest words, or all.
+        hint: String,
+    },
+    /// A frame mutation that does not read.
+    #[error("`{step}` is no frame mutation")]
+    BadMutation {
+        /// The step that does not read.
+        step: String,
+    },
+    /// A pattern that is no glob.
+    #[error("`{pattern}` is no pattern: {message}")]
+    BadPattern {
+        /// The pattern.
+        pattern: String,
+        /// The glob reader's words.
+        message: String,
+    },
+    /// Two of a kind that would share cells or cell ids.
+    #[error("{what} `{name}` stands here twice")]
+    Repeated {
+        /// `workload` or `mutation`.
+        what: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// A workload that streams nothing, or says twice what it streams.
+    #[error("workload `{name}` needs either `tokens` or `generate`")]
+    TokenSource {
+        /// The workload.
+        name: String,
+    },
+    /// A token without text and reasoning.
+    #[error("this token has neither `text` nor `reasoning`")]
+    BareToken,
+}
+
+impl Problem {
+    /// What would be right, or nothing where the problem says it already.
+    pub fn help(&self) -> Option<String> {
+        let fixed = match self {
+            Problem::NoQuestion | Problem::QuestionNotFirst { .. } => {
+                "the first line of a scenario is the question that it answers: question = \"...\""
+            }
+            Problem::UnknownKey { hint, .. }
+            | Problem::UnknownParty { hint, .. }
+            | Problem::UnknownWord { hint, .. } => hint,
+            Problem::BadMutation { .. } => {
+                "write -field, +field=value, field=value, field->name or !text, with blanks between steps"
+            }
+            Problem::BadPattern { .. } => "`*` matches within one name, `**` is a path component of its own",
+            Problem::NoMatch { .. } => "globs are matched against the profile names; write a release in full",
+            Problem::TokenSource { .. } => {
+                "tokens = [{ text = \"Hel\" }], or generate = { count = 200, classes = [\"text\"], seed = 1 }"
+            }
+            Problem::BareToken => "an empty token is written { text = \"\" }",
+            _ => "",
+        };
+        (!fixed.is_empty()).then(|| fixed.to_owned())
+    }
+}
