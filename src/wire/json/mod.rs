@@ -10,8 +10,9 @@ use serde_json::Value;
 
 /// Nesting that skewlab follows; what is deeper counts as too deep. CPython 3.13 goes on to 9998 levels and
 /// 3.12 to 1497, a browser far beyond; frames of either subject stay under ten. The bound keeps a [`Value`]
-/// safe to clone, print and drop on a thread with 2 MiB of stack.
-pub const MAX_DEPTH: usize = 2048;
+/// safe to clone, compare, print and drop on a thread with 2 MiB of stack, in an unoptimised build too (where
+/// a clone ends at about 900 levels).
+pub const MAX_DEPTH: usize = 512;
 
 /// Stands for a lone surrogate (`"\ud83d"`), which both parsers accept and Rust strings cannot hold.
 pub const LONE_SURROGATE: char = '\u{fdd0}';
