@@ -1,0 +1,102 @@
+//! What a released Python client makes of the text of a frame: `json.loads`, then `Event.model_validate`.
+//!
+//! The classes of every release are data, in `scenarios/vocabulary/python.toml`; the code knows how pydantic
+//! reads a type, and no release. An [`EventModel`] is the classes of one release, ready to judge frames. It
+//! says of each what the real client says: taken, as which class, or refused, with which exception and, for
+//! a `ValidationError`, with which error at which place.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `vocabulary` | the data file: families, models, and what of them a release has |
+//! | `line` | one field line, `content?: str? since 1.18.1` |
+//! | `types` | the types that a field can have |
+//! | `check` | walking a value: models, families, lists, and the places of errors |
+//! | `coerce` | what pydantic takes for a string, a bool, an int or a float |
+//! | `smart` | unions: the first member that fits |
+//! | `problem` | errors by their pydantic names, and what becomes of a frame |
+//!
+//! **Adding a field**: one line in the data file, with the release it came with. **Adding a kind**: a
+//! `[[model]]` with its family. A new *behaviour* of pydantic needs a word in `types` and a test in
+//! `conformance`, whose frames were put through the real packages.
+//!
+//! **What differs from the real thing**, on purpose: nesting beyond [`json::MAX_DEPTH`] counts as too deep; a
+//! whole number beyond 64 bits and a float beyond 2^63 are told apart by nobody here, and both pass as `int`;
+//! the text `U+FDD0` passes for a lone surrogate.
+
+mod check;
+mod coerce;
+#[cfg(test)]
+mod conformance;
+mod line;
+mod problem;
+mod smart;
+mod types;
+mod vocabulary;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+pub use problem::{Decoded, PythonError, Rejection};
+
+use self::check::{Check, Escape};
+use self::problem::Problem;
+use self::vocabulary::{Tables, Vocabulary};
+use crate::agent_server::profile::ProfileError;
+use crate::unit::Release;
+use crate::wire::json::{self, Reader};
+
+/// What a build of a client may change about the events that it knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Whether `StreamingDeltaEvent` is a kind of `Event`. It is in every release since 1.18.1; a build with
+    /// stage A of the bus split and without stage C takes it out (issue #4675).
+    pub delta_is_event: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { delta_is_event: true }
+    }
+}
+
+/// The event classes of one client release. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct EventModel {
+    tables: Arc<Tables>,
+}
+
+impl EventModel {
+    /// The classes that `release` had; the stages after `+` are not looked at, `options` say what they do.
+    /// Releases before 1.18.0 get those of 1.18.0, and nobody has measured whether that is right.
+    ///
+    /// Errors when the vocabulary contradicts itself for that release.
+    pub fn at(release: &Release, options: Options) -> Result<EventModel, ProfileError> {
+        let tables = Vocabulary::embedded()?.at(release, options)?;
+        Ok(EventModel { tables: Arc::new(tables) })
+    }
+
+    /// Puts the text of a frame through the client.
+    ///
+    /// Errors when the client raises.
+    pub fn decode(&self, text: &str) -> Result<Decoded, Rejection> {
+        let value = json::parse(text, Reader::Python).map_err(|fault| Rejection::parsed(&fault))?;
+        let mut check = Check::new(&self.tables);
+        match check.event(&value) {
+            Ok(()) => {}
+            Err(escape) => return Err(Rejection::escaped(escape, value.is_object())),
+        }
+        let problems = check.into_problems();
+        if problems.is_empty() {
+            let kind = value.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
+            Ok(Decoded { kind, value })
+        } else {
+            Err(Rejection::invalid(problems))
+        }
+    }
+
+    /// The kinds of event, in the order of the data file.
+    pub fn kinds(&self) -> impl Iterator<Item = &str> {
+        self.tables.event_kinds()
+    }
+}
