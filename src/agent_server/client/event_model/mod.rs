@@ -39,8 +39,7 @@ use serde_json::Value;
 
 pub use problem::{Decoded, PythonError, Rejection};
 
-use self::check::{Check, Escape};
-use self::problem::Problem;
+use self::check::Check;
 use self::vocabulary::{Tables, Vocabulary};
 use crate::agent_server::profile::ProfileError;
 use crate::unit::Release;
