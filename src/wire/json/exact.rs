@@ -149,7 +149,7 @@ impl Cursor<'_> {
         let digits = |s: &str| s.bytes().take_while(u8::is_ascii_digit).count();
         let rest = self.rest();
         let sign = usize::from(rest.starts_with('-'));
-        let whole = match rest[sign..].as_bytes().first() {
+        let whole = match rest.as_bytes().get(sign) {
             Some(b'0') => 1,
             _ => digits(&rest[sign..]),
         };

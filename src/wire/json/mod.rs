@@ -8,7 +8,7 @@ mod exact;
 
 use serde_json::Value;
 
-/// Nesting that skewlab follows; what is deeper counts as too deep. CPython 3.13 goes on to 9998 levels and
+/// Nesting that skewlab follows; what is deeper counts as too deep. Python 3.13 goes on to 9998 levels and
 /// 3.12 to 1497, a browser far beyond; frames of either subject stay under ten. The bound keeps a [`Value`]
 /// safe to clone, compare, print and drop on a thread with 2 MiB of stack, in an unoptimised build too (where
 /// a clone ends at about 900 levels).
@@ -27,7 +27,7 @@ pub const INFINITY: f64 = f64::MAX;
 /// Stands for a whole number beyond the largest float; its negative for those below the least.
 pub const HUGE_INT: f64 = 1.797_693_134_862_315e308;
 
-/// Digits of a whole number that CPython converts (`sys.get_int_max_str_digits`, since 3.11); one more is a
+/// Digits of a whole number that Python converts (`sys.get_int_max_str_digits`, since 3.11); one more is a
 /// plain `ValueError` wherever it stands.
 pub const MAX_INT_DIGITS: usize = 4300;
 
@@ -35,7 +35,7 @@ pub const MAX_INT_DIGITS: usize = 4300;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reader {
-    /// `json.loads` of CPython: takes `NaN` and `Infinity`.
+    /// `json.loads` of Python: takes `NaN` and `Infinity`.
     Python,
     /// `JSON.parse`.
     JavaScript,

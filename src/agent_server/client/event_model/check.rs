@@ -4,6 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::coerce;
+use super::place::{At, Place};
 use super::problem::Problem;
 use super::types::{Extra, Field, Model, Type};
 use super::vocabulary::Tables;
@@ -20,41 +21,6 @@ pub(super) enum Escape {
     /// further out makes an error of it.
     Unicode,
 }
-
-/// Where a value is: a list of steps, kept on the stack until an error needs it in words.
-#[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
-    step: Step<'a>,
-    outer: Option<&'a Place<'a>>,
-}
-
-#[derive(Clone, Copy)]
-enum Step<'a> {
-    Key(&'a str),
-    Index(usize),
-}
-
-impl<'a> Place<'a> {
-    pub(super) fn key(outer: At<'a>, key: &'a str) -> Place<'a> {
-        Place { step: Step::Key(key), outer }
-    }
-
-    pub(super) fn index(outer: At<'a>, index: usize) -> Place<'a> {
-        Place { step: Step::Index(index), outer }
-    }
-
-    fn words(&self) -> String {
-        let mut words = self.outer.map_or_else(String::new, |outer| outer.words() + ".");
-        match self.step {
-            Step::Key(key) => words.push_str(key),
-            Step::Index(index) => words.push_str(&index.to_string()),
-        }
-        words
-    }
-}
-
-/// A place, or the outermost value.
-pub(super) type At<'a> = Option<&'a Place<'a>>;
 
 /// One walk over one value.
 pub(super) struct Check<'m> {
@@ -162,9 +128,11 @@ impl<'m> Check<'m> {
             _ => return Err(Escape::Attribute),
         };
         let model = match map.get("kind") {
-            Some(Value::Object(_) | Value::Array(_)) => return Err(Escape::Type),
+            Some(Value::Object(_) | Value::Array(_)) if self.tables.hashes_kinds(family) => {
+                return Err(Escape::Type);
+            }
             Some(Value::String(kind)) => self.lookup(family, kind)?,
-            // Other scalars are looked up too and never found; null is the same as none.
+            // Anything else is looked for too and never found; null is the same as none.
             _ => None,
         };
         let Some(model) = model else { return self.fault(Problem::UnknownKind, at) };
@@ -248,8 +216,10 @@ impl Model {
 fn find<'v>(field: &Field, map: &'v Map<String, Value>) -> Option<&'v Value> {
     match &field.also {
         None => map.get(&*field.name),
-        Some(also) => {
-            map.iter().filter(|(key, _)| [&*field.name, also].contains(&key.as_str())).last().map(|e| e.1)
-        }
+        Some(also) => map
+            .iter()
+            .filter(|(key, _)| [&*field.name, also].contains(&key.as_str()))
+            .next_back()
+            .map(|e| e.1),
     }
 }

@@ -16,9 +16,9 @@ use super::{EventModel, Options};
 use crate::unit::Release;
 use crate::wire::json::MAX_DEPTH;
 
-/// CPython 3.13.0 raises a `RecursionError` beyond this nesting. Frames between [`MAX_DEPTH`] and this are the
+/// Python 3.13.0 raises a `RecursionError` beyond this nesting. Frames between [`MAX_DEPTH`] and this are the
 /// only ones in which we are meant to differ: we call them too deep and it does not.
-const CPYTHON_DEPTH: usize = 9998;
+const PYTHON_DEPTH: usize = 9998;
 
 #[derive(Deserialize)]
 struct Frame {
@@ -119,7 +119,7 @@ fn nesting(text: &str) -> usize {
 }
 
 fn beyond_us(text: &str) -> bool {
-    (MAX_DEPTH + 1..=CPYTHON_DEPTH).contains(&nesting(text))
+    (MAX_DEPTH + 1..=PYTHON_DEPTH).contains(&nesting(text))
 }
 
 /// One line for each frame in which the `ours` release does not end as `theirs` did.

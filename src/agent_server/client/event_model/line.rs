@@ -115,6 +115,8 @@ pub(super) fn read_type(text: &str, names: &Names) -> Result<Type, String> {
     plain(text, names)
 }
 
+const BUILT_IN: [&str; 8] = ["any", "str", "bool", "int", "float", "dict", "instance", "class"];
+
 fn plain(text: &str, names: &Names) -> Result<Type, String> {
     Ok(match text {
         "any" => Type::Any,
@@ -130,7 +132,7 @@ fn plain(text: &str, names: &Names) -> Result<Type, String> {
             Some(Named::Family(family)) => Type::Family(*family),
             Some(Named::Alias(alias)) => alias.clone(),
             None => {
-                let hint = nearest(name, names.keys().map(String::as_str));
+                let hint = nearest(name, BUILT_IN.into_iter().chain(names.keys().map(String::as_str)));
                 return Err(format!("`{name}` is no type{hint}"));
             }
         },

@@ -7,10 +7,12 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `vocabulary` | the data file: families, models, and what of them a release has |
+//! | `file` | reading the data file, with errors that name the line |
+//! | `vocabulary` | families and models of all releases, and what of them one release has |
 //! | `line` | one field line, `content?: str? since 1.18.1` |
 //! | `types` | the types that a field can have |
-//! | `check` | walking a value: models, families, lists, and the places of errors |
+//! | `check` | walking a value along its type: models, families, lists |
+//! | `place` | where in a frame an error is |
 //! | `coerce` | what pydantic takes for a string, a bool, an int or a float |
 //! | `smart` | unions: the first member that fits |
 //! | `problem` | errors by their pydantic names, and what becomes of a frame |
@@ -27,7 +29,9 @@ mod check;
 mod coerce;
 #[cfg(test)]
 mod conformance;
+mod file;
 mod line;
+mod place;
 mod problem;
 mod smart;
 mod types;
@@ -97,5 +101,56 @@ impl EventModel {
     /// The kinds of event, in the order of the data file.
     pub fn kinds(&self) -> impl Iterator<Item = &str> {
         self.tables.event_kinds()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Hop;
+
+    fn refused(release: &str, text: &str) -> (&'static str, Hop, String) {
+        let model = EventModel::at(&release.parse().unwrap(), Options::default()).unwrap();
+        let rejection = model.decode(text).unwrap_err();
+        (rejection.error.as_str(), rejection.hop, rejection.reason.to_string())
+    }
+
+    #[test]
+    fn every_refusal_has_its_hop_and_reason() {
+        let delta = |more: &str| format!(r#"{{"kind":"StreamingDeltaEvent"{more}}}"#);
+        let action = |action: &str| format!(r#"{{"kind":"ActionEvent","action":{action}}}"#);
+        let long = "1".repeat(4301);
+        let deep = "[".repeat(20_000);
+        let cases: &[(&str, &str, &str, Hop, &str)] = &[
+            ("1.58.2", "not json{", "JSONDecodeError", Hop::Parsed, "not_json"),
+            ("1.58.2", &long, "ValueError", Hop::Parsed, "int_too_long"),
+            ("1.58.2", &deep, "RecursionError", Hop::Parsed, "too_deep"),
+            ("1.58.2", "[]", "ValidationError", Hop::Decoded, "not_an_object"),
+            ("1.57.0", "[]", "TypeError", Hop::Decoded, "not_an_object"),
+            ("1.57.0", "null", "AttributeError", Hop::Decoded, "not_an_object"),
+            ("1.58.2", "{}", "ValidationError", Hop::Decoded, "unknown_kind"),
+            ("1.58.2", r#"{"kind":[]}"#, "TypeError", Hop::Decoded, "unknown_kind"),
+            ("1.58.2", r#"{"kind":"\ud800"}"#, "UnicodeEncodeError", Hop::Decoded, "unknown_kind"),
+            ("1.58.2", &delta(r#","id":"__root__""#), "ValidationError", Hop::Decoded, "reserved_id"),
+            ("1.58.2", &delta(r#","item_id":"i""#), "ValidationError", Hop::Decoded, "extra_forbidden"),
+            ("1.30.0", &delta(r#","parent_id":null"#), "ValidationError", Hop::Decoded, "extra_forbidden"),
+            ("1.18.0", &delta(""), "ValidationError", Hop::Decoded, "unknown_kind"),
+            ("1.58.2", &action("null"), "ValidationError", Hop::Decoded, "missing"),
+        ];
+        for (release, text, error, hop, reason) in cases {
+            let shown = &text[..text.len().min(80)];
+            assert_eq!(refused(release, text), (*error, *hop, (*reason).to_owned()), "{release} {shown}");
+        }
+    }
+
+    #[test]
+    fn a_tool_of_an_unknown_package_loses_the_whole_action() {
+        let text = r#"{"kind":"ActionEvent","source":"agent","thought":[],"tool_name":"terminal",
+            "tool_call_id":"c","llm_response_id":"r","tool_call":{"id":"c","name":"terminal",
+            "arguments":"{}","origin":"completion"},"action":{"kind":"TerminalAction","command":"ls"}}"#;
+        let model = EventModel::at(&"1.58.2".parse().unwrap(), Options::default()).unwrap();
+        let rejection = model.decode(text).unwrap_err();
+        assert_eq!(rejection.reason.as_str(), "unknown_kind");
+        assert_eq!(rejection.details, [("value_error", "action".to_owned())]);
     }
 }

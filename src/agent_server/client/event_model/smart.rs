@@ -3,7 +3,8 @@
 
 use serde_json::Value;
 
-use super::check::{At, Check, Escape, Place};
+use super::check::{Check, Escape};
+use super::place::{At, Place};
 use super::types::Type;
 use super::vocabulary::Tables;
 

@@ -1,46 +1,54 @@
-//! The data file: families and models, and what of them a release has.
+//! Families and models of all releases, and what of them one release has.
 
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use serde::Deserialize;
-use toml::Spanned;
-
 use super::Options;
-use super::line::{Line, Named, Names, read_type};
+use super::line::Line;
 use super::types::{Extra, Field, Model};
 use crate::agent_server::profile::ProfileError;
 use crate::unit::Release;
 use crate::wire::DELTA_KIND;
 
 const PATH: &str = "scenarios/vocabulary/python.toml";
-const TEXT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/vocabulary/python.toml"));
+pub(super) const TEXT: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/vocabulary/python.toml"));
 
 /// The event classes of all releases.
 #[derive(Debug)]
 pub(super) struct Vocabulary {
-    path: String,
-    plain_input_is_reported: Release,
-    families: Vec<Family>,
-    models: Vec<Entry>,
+    pub(super) path: String,
+    pub(super) plain_input_is_reported: Release,
+    pub(super) families: Vec<Family>,
+    pub(super) models: Vec<Entry>,
 }
 
+/// Models told apart by their `kind`.
 #[derive(Debug)]
-struct Family {
-    name: String,
-    extra: Extra,
-    lines: Vec<Line>,
+pub(super) struct Family {
+    pub(super) name: String,
+    pub(super) finds_kind_by: FindsKindBy,
+    pub(super) extra: Extra,
+    pub(super) lines: Vec<Line>,
 }
 
+/// How a family looks for the model of a kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum FindsKindBy {
+    Hash,
+    Comparison,
+}
+
+/// A model in all its releases.
 #[derive(Debug)]
-struct Entry {
-    name: String,
-    family: Option<usize>,
-    since: Option<Release>,
-    until: Option<Release>,
-    extra: Extra,
-    drops: Box<[Box<str>]>,
-    lines: Vec<Line>,
+pub(super) struct Entry {
+    pub(super) name: String,
+    pub(super) family: Option<usize>,
+    pub(super) since: Option<Release>,
+    pub(super) until: Option<Release>,
+    pub(super) extra: Extra,
+    pub(super) drops: Box<[Box<str>]>,
+    pub(super) lines: Vec<Line>,
 }
 
 /// The event classes of one release.
@@ -54,6 +62,8 @@ pub(super) struct Tables {
     pub(super) plain_input_is_reported: bool,
     /// By family: the models that are its kinds.
     kinds: Vec<Vec<usize>>,
+    /// By family: whether a kind that cannot be hashed is a `TypeError`.
+    hashes: Vec<bool>,
 }
 
 impl Tables {
@@ -62,54 +72,15 @@ impl Tables {
         self.kinds[family].iter().copied().find(|model| *self.models[*model].name == *kind)
     }
 
+    /// Whether a kind of that family that cannot be hashed is a `TypeError`.
+    pub(super) fn hashes_kinds(&self, family: usize) -> bool {
+        self.hashes[family]
+    }
+
     /// The kinds of event.
     pub(super) fn event_kinds(&self) -> impl Iterator<Item = &str> {
         self.kinds[self.event].iter().map(|model| &*self.models[*model].name)
     }
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    rules: Rules,
-    types: BTreeMap<String, Spanned<String>>,
-    family: Vec<RawFamily>,
-    model: Vec<RawModel>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Rules {
-    plain_input_is_reported: Since,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Since {
-    since: Release,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawFamily {
-    name: String,
-    extra: Extra,
-    #[serde(default)]
-    fields: Vec<Spanned<String>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawModel {
-    name: Spanned<String>,
-    family: Option<Spanned<String>>,
-    since: Option<Release>,
-    until: Option<Release>,
-    extra: Option<Extra>,
-    #[serde(default)]
-    drops: Vec<Box<str>>,
-    #[serde(default)]
-    fields: Vec<Spanned<String>>,
 }
 
 impl Vocabulary {
@@ -118,42 +89,6 @@ impl Vocabulary {
         static READ: LazyLock<Result<Vocabulary, ProfileError>> =
             LazyLock::new(|| Vocabulary::read(PATH, TEXT));
         READ.as_ref().map_err(Clone::clone)
-    }
-
-    /// Reads a data file. Every line of it is checked, whatever its release.
-    pub(super) fn read(path: &str, text: &str) -> Result<Vocabulary, ProfileError> {
-        let source = Source { path, text };
-        let file: File = toml::from_str(text).map_err(|e| source.invalid(e.to_string()))?;
-        let names = source.names(&file)?;
-        let mut families = Vec::new();
-        for raw in file.family {
-            let lines = source.lines(&raw.fields, &names)?;
-            families.push(Family { name: raw.name, extra: raw.extra, lines });
-        }
-        let mut models = Vec::new();
-        for raw in file.model {
-            let family = match &raw.family {
-                None => None,
-                Some(name) => Some(
-                    families
-                        .iter()
-                        .position(|f| f.name == *name.get_ref())
-                        .ok_or_else(|| source.at(name, &format!("`{}` is no family", name.get_ref())))?,
-                ),
-            };
-            let inherited = family.map(|f| families[f].extra);
-            models.push(Entry {
-                extra: raw.extra.or(inherited).ok_or_else(|| source.at(&raw.name, "`extra` is missing"))?,
-                name: raw.name.into_inner(),
-                family,
-                since: raw.since,
-                until: raw.until,
-                drops: raw.drops.into(),
-                lines: source.lines(&raw.fields, &names)?,
-            });
-        }
-        let plain_input_is_reported = file.rules.plain_input_is_reported.since;
-        Ok(Vocabulary { path: path.to_owned(), plain_input_is_reported, families, models })
     }
 
     /// What `release` has of it.
@@ -181,7 +116,8 @@ impl Vocabulary {
             });
         }
         let plain_input_is_reported = release.at_least(&self.plain_input_is_reported);
-        Ok(Tables { models, event, plain_input_is_reported, kinds })
+        let hashes = self.families.iter().map(|f| f.finds_kind_by == FindsKindBy::Hash).collect();
+        Ok(Tables { models, event, plain_input_is_reported, kinds, hashes })
     }
 }
 
@@ -205,42 +141,56 @@ fn fields(head: &[Line], own: &[Line], release: &Release) -> Result<Box<[Field]>
     Ok(fields.into())
 }
 
-/// The text of a data file, for errors that name the line.
-struct Source<'t> {
-    path: &'t str,
-    text: &'t str,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Source<'_> {
-    fn invalid(&self, message: String) -> ProfileError {
-        ProfileError::Invalid { path: self.path.to_owned(), message }
+    fn at(release: &str) -> Tables {
+        let release = release.parse().unwrap();
+        Vocabulary::embedded().unwrap().at(&release, Options::default()).unwrap()
     }
 
-    fn at(&self, place: &Spanned<String>, message: &str) -> ProfileError {
-        let line = self.text[..place.span().start].matches('\n').count();
-        let shown = self.text.lines().nth(line).unwrap_or_default();
-        self.invalid(format!("line {}: {message}\n  | {shown}", line + 1))
+    fn fields(tables: &Tables, name: &str) -> Vec<String> {
+        let model = tables.models.iter().find(|m| *m.name == *name).unwrap();
+        model.fields.iter().map(|f| f.name.to_string()).collect()
     }
 
-    fn lines(&self, fields: &[Spanned<String>], names: &Names) -> Result<Vec<Line>, ProfileError> {
-        fields.iter().map(|f| Line::read(f.get_ref(), names).map_err(|e| self.at(f, &e))).collect()
+    #[test]
+    fn a_field_cannot_stand_twice_in_one_release() {
+        let text = TEXT.replacen("\"id?: str until 1.31.0\"", "\"id?: str\"", 1);
+        let vocabulary = Vocabulary::read("v.toml", &text).unwrap();
+        let at = |release: &str| vocabulary.at(&release.parse().unwrap(), Options::default());
+        assert!(at("1.30.0").is_ok());
+        let text = at("1.31.0").unwrap_err().to_string();
+        assert!(text.contains("two fields `id`"), "{text}");
     }
 
-    /// Every name that a type may use: families, models, and the types that have a name of their own.
-    fn names(&self, file: &File) -> Result<Names, ProfileError> {
-        let mut names = Names::new();
-        for (number, family) in file.family.iter().enumerate() {
-            names.insert(family.name.clone(), Named::Family(number));
+    #[test]
+    fn fields_come_and_keep_their_place() {
+        let delta = ["id", "timestamp", "source", "content", "reasoning_content"];
+        assert_eq!(fields(&at("1.30.0"), DELTA_KIND), delta);
+        let delta = ["id", "timestamp", "source", "parent_id", "content", "reasoning_content"];
+        assert_eq!(fields(&at("1.31.0"), DELTA_KIND), delta);
+        assert_eq!(
+            fields(&at("1.58.2"), "TokenEvent")[2],
+            "source",
+            "its own field, where the family has it"
+        );
+    }
+
+    #[test]
+    fn kinds_come_with_their_release() {
+        let has = |release: &str, kind: &str| at(release).event_kinds().any(|k| k == kind);
+        for (kind, before, first) in [
+            (DELTA_KIND, "1.18.0", "1.18.1"),
+            ("InterruptEvent", "1.22.1", "1.23.0"),
+            ("SecurityAnalysisEvent", "1.53.0", "1.54.0"),
+        ] {
+            assert!(!has(before, kind) && has(first, kind), "{kind}");
         }
-        for (number, model) in file.model.iter().enumerate() {
-            if names.insert(model.name.get_ref().clone(), Named::Model(number)).is_some() {
-                return Err(self.at(&model.name, "this name is taken"));
-            }
-        }
-        for (name, text) in &file.types {
-            let alias = read_type(text.get_ref(), &names).map_err(|e| self.at(text, &e))?;
-            names.insert(name.clone(), Named::Alias(alias));
-        }
-        Ok(names)
+        let staged = "1.43.1+AB".parse().unwrap();
+        let options = Options { delta_is_event: false };
+        let tables = Vocabulary::embedded().unwrap().at(&staged, options).unwrap();
+        assert!(tables.event_kinds().all(|kind| kind != DELTA_KIND));
     }
 }
