@@ -2,7 +2,7 @@
 //! the standard and from each other at the edges, and a released client cannot be edited to agree.
 //!
 //! Ordinary texts go through `serde_json`. What it refuses, and what it would read too generously, is read
-//! again by [`exact`], token by token, the way the client does.
+//! again by `exact`, token by token, the way the client does.
 
 mod exact;
 

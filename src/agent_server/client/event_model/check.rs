@@ -15,8 +15,10 @@ use crate::wire::json::LONE_SURROGATE;
 pub(super) enum Escape {
     /// `AttributeError`: no object, and asked for its `kind`.
     Attribute,
-    /// `TypeError`: a list, asked for its `kind`; or a `kind` that cannot be looked up.
-    Type,
+    /// `TypeError`: a list, asked for its `kind`.
+    List,
+    /// `TypeError`: a `kind` that is a list or an object, looked up by hash.
+    Unhashable,
     /// `UnicodeEncodeError`: a lone surrogate in an error message. It is a `ValueError`, so the next kind
     /// further out makes an error of it.
     Unicode,
@@ -124,12 +126,12 @@ impl<'m> Check<'m> {
         let map = match value {
             Value::Object(map) => map,
             _ if self.tables.plain_input_is_reported => return self.fault(Problem::ModelType, at),
-            Value::Array(_) => return Err(Escape::Type),
+            Value::Array(_) => return Err(Escape::List),
             _ => return Err(Escape::Attribute),
         };
         let model = match map.get("kind") {
             Some(Value::Object(_) | Value::Array(_)) if self.tables.hashes_kinds(family) => {
-                return Err(Escape::Type);
+                return Err(Escape::Unhashable);
             }
             Some(Value::String(kind)) => self.lookup(family, kind)?,
             // Anything else is looked for too and never found; null is the same as none.
@@ -216,10 +218,9 @@ impl Model {
 fn find<'v>(field: &Field, map: &'v Map<String, Value>) -> Option<&'v Value> {
     match &field.also {
         None => map.get(&*field.name),
-        Some(also) => map
-            .iter()
-            .filter(|(key, _)| [&*field.name, also].contains(&key.as_str()))
-            .next_back()
-            .map(|e| e.1),
+        Some(also) => {
+            let spelt = |key: &str| key == &*field.name || key == &**also;
+            map.iter().rfind(|(key, _)| spelt(key)).map(|(_, value)| value)
+        }
     }
 }

@@ -4,6 +4,8 @@
 //! `tests/fixtures/corpus.jsonl` and `tests/fixtures/python/frames.jsonl` are the frames, a text or the parts
 //! that it is made of (`["[", 20000]` repeats). `verdicts.json` has what became of each in the wheels of
 //! `versions`, run by run: `[[3, 1], [0, 18]]` is verdict 3 in the first release and verdict 0 in the rest.
+//! Names say where a frame comes from: `x_` systematic edits of valid frames, `p_` edges of pydantic and of
+//! `json.loads`, `p_fuzz_` random edits. Python 3.13.0 and pydantic 2.14.4; 2.12.5 for 1.18.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -148,7 +150,7 @@ fn the_fixture_is_all_there() {
     let (truth, frames) = (truth(), frames());
     assert_eq!(truth.versions.len(), 19);
     assert_eq!(frames.len(), truth.frames.len());
-    assert!(frames.len() >= 669, "{}", frames.len());
+    assert!(frames.len() >= 1200, "{}", frames.len());
     for runs in truth.frames.values() {
         assert_eq!(runs.iter().map(|(_, n)| n).sum::<usize>(), truth.versions.len());
     }

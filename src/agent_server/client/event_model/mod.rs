@@ -21,9 +21,9 @@
 //! `[[model]]` with its family. A new *behaviour* of pydantic needs a word in `types` and a test in
 //! `conformance`, whose frames were put through the real packages.
 //!
-//! **What differs from the real thing**, on purpose: nesting beyond [`json::MAX_DEPTH`] counts as too deep; a
-//! whole number beyond 64 bits and a float beyond 2^63 are told apart by nobody here, and both pass as `int`;
-//! the text `U+FDD0` passes for a lone surrogate.
+//! **What differs from the real thing**, knowingly: nesting beyond [`json::MAX_DEPTH`] counts as too deep; a
+//! float beyond 2^63 passes as `int`, because it cannot be told from a whole number of that size; the
+//! character U+FDD0 passes for a lone surrogate.
 
 mod check;
 mod coerce;
@@ -85,10 +85,7 @@ impl EventModel {
     pub fn decode(&self, text: &str) -> Result<Decoded, Rejection> {
         let value = json::parse(text, Reader::Python).map_err(|fault| Rejection::parsed(&fault))?;
         let mut check = Check::new(&self.tables);
-        match check.event(&value) {
-            Ok(()) => {}
-            Err(escape) => return Err(Rejection::escaped(escape, value.is_object())),
-        }
+        check.event(&value).map_err(Rejection::escaped)?;
         let problems = check.into_problems();
         if problems.is_empty() {
             let kind = value.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -118,7 +115,7 @@ mod tests {
     #[test]
     fn every_refusal_has_its_hop_and_reason() {
         let delta = |more: &str| format!(r#"{{"kind":"StreamingDeltaEvent"{more}}}"#);
-        let action = |action: &str| format!(r#"{{"kind":"ActionEvent","action":{action}}}"#);
+        let action = |action: &str| format!(r#"{{"kind":"ActionEvent","thought":[],"action":{action}}}"#);
         let long = "1".repeat(4301);
         let deep = "[".repeat(20_000);
         let cases: &[(&str, &str, &str, Hop, &str)] = &[
@@ -128,6 +125,9 @@ mod tests {
             ("1.58.2", "[]", "ValidationError", Hop::Decoded, "not_an_object"),
             ("1.57.0", "[]", "TypeError", Hop::Decoded, "not_an_object"),
             ("1.57.0", "null", "AttributeError", Hop::Decoded, "not_an_object"),
+            ("1.57.0", &action("[]"), "TypeError", Hop::Decoded, "not_an_object"),
+            ("1.57.0", &action("4"), "AttributeError", Hop::Decoded, "not_an_object"),
+            ("1.58.2", &action(r#"{"kind":{}}"#), "TypeError", Hop::Decoded, "unknown_kind"),
             ("1.58.2", "{}", "ValidationError", Hop::Decoded, "unknown_kind"),
             ("1.58.2", r#"{"kind":[]}"#, "TypeError", Hop::Decoded, "unknown_kind"),
             ("1.58.2", r#"{"kind":"\ud800"}"#, "UnicodeEncodeError", Hop::Decoded, "unknown_kind"),
@@ -141,6 +141,16 @@ mod tests {
             let shown = &text[..text.len().min(80)];
             assert_eq!(refused(release, text), (*error, *hop, (*reason).to_owned()), "{release} {shown}");
         }
+    }
+
+    #[test]
+    fn what_differs_from_the_real_package_is_known() {
+        let model = EventModel::at(&"1.58.2".parse().unwrap(), Options::default()).unwrap();
+        let float =
+            r#"{"kind":"TokenEvent","source":"agent","prompt_token_ids":[1e30],"response_token_ids":[]}"#;
+        assert!(model.decode(float).is_ok(), "pydantic: int_parsing_size");
+        let key = model.decode("{\"kind\":\"PauseEvent\",\"\u{fdd0}\":1}").unwrap_err();
+        assert_eq!(key.reason.as_str(), "string_unicode", "pydantic: extra_forbidden");
     }
 
     #[test]

@@ -74,11 +74,11 @@ impl Rejection {
         Rejection { error, hop: Hop::Parsed, reason: Reason::new(code), details: Vec::new() }
     }
 
-    pub(super) fn escaped(escape: Escape, was_object: bool) -> Rejection {
+    pub(super) fn escaped(escape: Escape) -> Rejection {
         let (error, code) = match escape {
             Escape::Attribute => (PythonError::AttributeError, "not_an_object"),
-            Escape::Type if !was_object => (PythonError::TypeError, "not_an_object"),
-            Escape::Type => (PythonError::TypeError, "unknown_kind"),
+            Escape::List => (PythonError::TypeError, "not_an_object"),
+            Escape::Unhashable => (PythonError::TypeError, "unknown_kind"),
             Escape::Unicode => (PythonError::UnicodeEncodeError, "unknown_kind"),
         };
         Rejection { error, hop: Hop::Decoded, reason: Reason::new(code), details: Vec::new() }
