@@ -201,4 +201,40 @@ mod tests {
             assert_eq!(exact::parse(text, Reader::Python), Ok(value), "{text}");
         }
     }
+
+    proptest::proptest! {
+        /// Texts made of tokens, most of them broken: the exact reader takes what the library takes, with the
+        /// same result, and stands the rest.
+        #[test]
+        fn both_readers_agree_on_json(tokens in proptest::collection::vec(0_usize..TOKENS.len(), 0..9)) {
+            let text: String = tokens.into_iter().map(|t| TOKENS[t]).collect();
+            let exact = exact::parse(&text, Reader::JavaScript);
+            if let Ok(value) = serde_json::from_str::<Value>(&text) {
+                proptest::prop_assert_eq!(exact, Ok(value), "{}", text);
+            }
+        }
+    }
+
+    const TOKENS: [&str; 20] = [
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ":",
+        " ",
+        "\"a\"",
+        "\"é\\n\\u0041\"",
+        "1",
+        "-",
+        "0",
+        ".5",
+        "e+2",
+        "true",
+        "null",
+        "\"",
+        "\\",
+        "{\"k\":",
+        "\"\\ud83d\\ude00\"",
+    ];
 }
