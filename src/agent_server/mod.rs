@@ -3,5 +3,6 @@
 //! A party is a [`profile`]: orthogonal traits in TOML. [`server`] and [`client`] turn traits into
 //! behaviour and know no release by name.
 
+pub mod client;
 pub mod profile;
 pub mod server;

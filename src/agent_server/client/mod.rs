@@ -1,0 +1,3 @@
+//! The clients of the agent-server.
+
+pub mod event_model;
