@@ -3,4 +3,5 @@
 //! A party is a [`profile`]: orthogonal traits in TOML. [`server`] and [`client`] turn traits into
 //! behaviour and know no release by name.
 
+pub mod client;
 pub mod profile;
