@@ -5,18 +5,24 @@
 //!
 //! | floor | modules | what lives there |
 //! |---|---|---|
-//! | 0 | [`unit`], [`seed`] | value types; run → cell → client seeds |
+//! | 0 | [`mod@unit`], [`seed`] | value types; run → cell → client seeds |
 //! | 1 | [`wire`], [`record`] | frames as pure data and their mutations; plain result data |
 //! | 2 | [`probe`] | what both ends noted, and the ledger that settles it |
 //! | 3 | [`agent_server`] | the parties: profiles, buses, subscribers, decoders, guards |
 //! | 4 | [`scenario`] | scenario files, their diagnostics, and their expansion into cells |
-//! | 5 | [`judge`] | evidence into findings, findings into outcomes and an exit code |
+//! | 5 | [`run`], [`judge`] | executing a plan; evidence into findings, outcomes and an exit code |
+//! | 6 | [`suite`], [`report`] | plan, run and judge put together; renderers |
+//! | 7 | [`cli`] | one file per command |
 
 pub mod agent_server;
+pub mod cli;
 pub mod judge;
 pub mod probe;
 pub mod record;
+pub mod report;
+pub mod run;
 pub mod scenario;
 pub mod seed;
+pub mod suite;
 pub mod unit;
 pub mod wire;

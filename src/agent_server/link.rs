@@ -86,20 +86,15 @@ struct Refused {
     status: u16,
 }
 
-async fn open(
-    target: &Target,
-    connect: &ConnectTraits,
-) -> Result<(PeerId, WebSocketStream<Io>), Refused> {
+async fn open(target: &Target, connect: &ConnectTraits) -> Result<(PeerId, WebSocketStream<Io>), Refused> {
     // Status 0 stands for a connection that never got as far as an answer.
     let none = |peer| Refused { peer, status: 0 };
     let (io, peer) = target.dialer.dial().await.map_err(|_| none(None))?;
     let url = format!("ws://127.0.0.1{}", path(target, connect));
     let request = url.into_client_request().map_err(|_| none(Some(peer)))?;
     let limit = (connect.max_frame_bytes > 0).then_some(connect.max_frame_bytes);
-    let config = WebSocketConfig::default()
-        .max_message_size(limit)
-        .max_frame_size(limit)
-        .read_buffer_size(8 * 1024);
+    let config =
+        WebSocketConfig::default().max_message_size(limit).max_frame_size(limit).read_buffer_size(8 * 1024);
     match client_async_with_config(request, io, Some(config)).await {
         Ok((mut socket, _)) => {
             if let (Auth::FirstFrame, Some(key)) = (connect.auth, &target.key) {
@@ -109,9 +104,7 @@ async fn open(
             }
             Ok((peer, socket))
         }
-        Err(WsError::Http(response)) => {
-            Err(Refused { peer: Some(peer), status: response.status().as_u16() })
-        }
+        Err(WsError::Http(response)) => Err(Refused { peer: Some(peer), status: response.status().as_u16() }),
         Err(_) => Err(none(Some(peer))),
     }
 }
@@ -155,8 +148,7 @@ async fn read(
     stop: &mut watch::Receiver<bool>,
 ) {
     let own_timeout = connect.ready_timeout_s > 0.0;
-    let wait =
-        if own_timeout { Duration::from_secs_f64(connect.ready_timeout_s) } else { FIRST_FRAME_WAIT };
+    let wait = if own_timeout { Duration::from_secs_f64(connect.ready_timeout_s) } else { FIRST_FRAME_WAIT };
     let ready_by = Instant::now() + wait;
     let mut waiting = true;
     let mut tick_at: Option<Instant> = None;

@@ -4,5 +4,7 @@
 //! behaviour and know no release by name.
 
 pub mod client;
+pub mod link;
 pub mod profile;
+pub mod rest;
 pub mod server;

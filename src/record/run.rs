@@ -82,6 +82,8 @@ pub struct Timing {
 pub struct CellResult {
     /// Path-shaped: scenario / server / client / workload / mutation.
     pub id: String,
+    /// Content hash of the resolved cell: equal hashes ran the same thing.
+    pub hash: String,
     /// Scenario name.
     pub scenario: String,
     /// Server profile, resolved.
@@ -92,6 +94,8 @@ pub struct CellResult {
     pub client: String,
     /// The client release that was asked for (`python@same` is resolved to the one that the server ships).
     pub client_release: String,
+    /// The client as the scenario's axis or the command line asked for it.
+    pub client_asked: String,
     /// Workload name.
     pub workload: String,
     /// Frame mutation, `none` for the frames as the server makes them.

@@ -70,4 +70,4 @@ pub use pattern::{Glob, GlobError};
 pub use problem::Problem;
 pub use rule::{Axes, Place};
 pub use shipped::SHIPPED;
-pub use workload::{Finish, Token, Workload};
+pub use workload::Workload;

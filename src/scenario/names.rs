@@ -1,6 +1,8 @@
 //! What expansion has to know about parties: their names, their eras, and which client a server ships.
 
-use crate::agent_server::profile::{Catalogue, ProfileError, nearest};
+#[cfg(test)]
+use crate::agent_server::profile::nearest;
+use crate::agent_server::profile::{Catalogue, ProfileError};
 
 /// The client that the server's release ships, as a scenario writes it.
 pub const SAME: &str = "python@same";
@@ -35,9 +37,8 @@ impl Names for Catalogue {
     }
 
     fn client(&self, name: &str) -> Result<Resolved, ProfileError> {
-        // The catalogue has no client shelf yet; until it has, no client is known.
-        let hint = nearest(name, std::iter::empty());
-        Err(ProfileError::Unknown { what: "client", name: name.to_owned(), hint })
+        let choice = Catalogue::client(self, name)?;
+        Ok(Resolved { release: choice.profile.release_name, profile: choice.profile.about.name })
     }
 
     fn server_names(&self) -> Vec<String> {
@@ -45,7 +46,7 @@ impl Names for Catalogue {
     }
 
     fn client_names(&self) -> Vec<String> {
-        Vec::new()
+        self.clients().abouts().map(|a| a.name.clone()).collect()
     }
 
     fn ships_python(&self, name: &str) -> Result<String, ProfileError> {

@@ -8,36 +8,8 @@ use toml::de::DeValue;
 
 use super::problem::Problem;
 use super::section::{Faults, Section, hint, wrong};
+use crate::agent_server::server::{Chunk, Finish};
 use crate::seed::Seed;
-
-/// One chunk of the model; it becomes one delta on the legacy socket.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Token {
-    /// Text of the reply; the empty string is streamed too.
-    pub text: Option<String>,
-    /// The model's reasoning.
-    pub reasoning: Option<String>,
-}
-
-/// How the turn ends.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum Finish {
-    /// With a `MessageEvent` of the agent.
-    #[default]
-    Message,
-    /// With an `ActionEvent` that holds a `FinishAction`, and the `ObservationEvent` that answers it.
-    FinishTool,
-}
-
-impl Finish {
-    /// The word in a scenario.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Finish::Message => "message",
-            Finish::FinishTool => "finish-tool",
-        }
-    }
-}
 
 /// A user's message and the model's answer to it, token by token.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,7 +19,7 @@ pub struct Workload {
     /// Tokens a second.
     pub rate: f64,
     /// The tokens, in order; never empty.
-    pub tokens: Vec<Token>,
+    pub tokens: Vec<Chunk>,
     /// What the user says.
     pub user: String,
     /// How the turn ends.
@@ -92,7 +64,7 @@ fn finish(section: &mut Section<'_>, faults: &mut Faults) -> Finish {
     Finish::default()
 }
 
-fn explicit(section: &mut Section<'_>, faults: &mut Faults) -> Option<Vec<Token>> {
+fn explicit(section: &mut Section<'_>, faults: &mut Faults) -> Option<Vec<Chunk>> {
     let value = section.value("tokens")?;
     if value.get_ref().as_array().is_some_and(|a| a.is_empty()) {
         faults.add(value.span(), Problem::Empty { key: "tokens".to_owned() });
@@ -112,7 +84,7 @@ fn explicit(section: &mut Section<'_>, faults: &mut Faults) -> Option<Vec<Token>
             too_many(item.span.clone(), faults);
         }
         item.finish(faults);
-        let token = Token { text, reasoning };
+        let token = Chunk { text, reasoning };
         tokens.extend((0..repeat.min(room)).map(|_| token.clone()));
     }
     Some(tokens)
@@ -123,7 +95,7 @@ fn too_many(span: Range<usize>, faults: &mut Faults) {
     faults.add(span, Problem::OutOfRange { key: "tokens".to_owned(), allowed });
 }
 
-fn generated(section: &mut Section<'_>, faults: &mut Faults) -> Option<Vec<Token>> {
+fn generated(section: &mut Section<'_>, faults: &mut Faults) -> Option<Vec<Chunk>> {
     let value = section.value("generate")?;
     let DeValue::Table(table) = value.get_ref() else {
         wrong("generate", "a table", value, faults);
@@ -154,14 +126,14 @@ fn generated(section: &mut Section<'_>, faults: &mut Faults) -> Option<Vec<Token
 }
 
 /// `count` tokens; text is numbered, so that a lost or swapped one can be told from its neighbours.
-fn generate(count: u64, classes: &[&str], seed: Seed) -> Vec<Token> {
+fn generate(count: u64, classes: &[&str], seed: Seed) -> Vec<Chunk> {
     let mut rng = seed.derive("workload").rng();
     let mut pick = || classes[usize::try_from(rng.next_u64() % classes.len() as u64).unwrap_or_default()];
     (0..count)
         .map(|n| match pick() {
-            "reasoning" => Token { text: None, reasoning: Some(format!("why{n} ")) },
-            "empty" => Token { text: Some(String::new()), reasoning: None },
-            _ => Token { text: Some(format!("tok{n} ")), reasoning: None },
+            "reasoning" => Chunk { text: None, reasoning: Some(format!("why{n} ")) },
+            "empty" => Chunk { text: Some(String::new()), reasoning: None },
+            _ => Chunk { text: Some(format!("tok{n} ")), reasoning: None },
         })
         .collect()
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Module and floor, as in `ARCHITECTURE.md`.
-const FLOORS: [(&str, u8); 13] = [
+const FLOORS: [(&str, u8); 14] = [
     ("unit", 0),
     ("seed", 0),
     ("wire", 1),
@@ -16,6 +16,7 @@ const FLOORS: [(&str, u8); 13] = [
     ("scenario", 4),
     ("run", 5),
     ("judge", 5),
+    ("suite", 6),
     ("report", 6),
     ("cli", 7),
 ];

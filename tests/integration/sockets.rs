@@ -2,6 +2,8 @@
 //! (`probe_1.58.2.json`) and what the facts say of earlier eras.
 
 use serde_json::{Value, json};
+use skewlab::agent_server::link::Target;
+use skewlab::agent_server::rest;
 use skewlab::agent_server::server::Dialer;
 
 use crate::fixtures::{KEY, connect, drain, send, server};
@@ -199,16 +201,13 @@ async fn the_cap_counts_internal_subscribers() {
 
 #[tokio::test(start_paused = true)]
 async fn a_reader_that_stands_still_loses_the_session_socket_and_keeps_the_legacy_one() {
-    let (server, dialer, id) = server("1.58.2").await;
+    let (_, dialer, id) = server("1.58.2").await;
     let mut legacy = connect(&dialer, &format!("/sockets/events/{id}"), Some(KEY)).await.unwrap();
     let mut session = connect(&dialer, &format!("/sockets/session/{id}"), Some(KEY)).await.unwrap();
-    // 40 messages of 1 MiB, as in the measured run; neither socket is read meanwhile.
-    let big = format!(r#"{{"role":"user","content":[{{"type":"text","text":"{}"}}]}}"#, "x".repeat(1 << 20));
-    let mut driver = connect(&dialer, &format!("/sockets/events/{id}"), Some(KEY)).await.unwrap();
+    // 40 messages of 1 MiB that start no turn, as in the measured run; neither socket is read meanwhile.
+    let target = Target { dialer, conversation: id, key: Some(KEY.into()) };
     for _ in 0..40 {
-        send(&mut driver, &big).await;
-        server.idle().await;
-        drain(&mut driver).await;
+        rest::post_message(&target, &"x".repeat(1 << 20), false).await.unwrap();
     }
     let (frames, closed) = drain(&mut session).await;
     assert_eq!(closed, Some(1013));
@@ -221,12 +220,9 @@ async fn a_reader_that_stands_still_loses_the_session_socket_and_keeps_the_legac
 
 #[tokio::test(start_paused = true)]
 async fn a_frame_over_the_limit_closes_every_replay_past_it() {
-    let (server, dialer, id) = server("1.58.2").await;
-    let mut driver = connect(&dialer, &format!("/sockets/events/{id}"), Some(KEY)).await.unwrap();
-    let poison = "x".repeat(5 << 20);
-    send(&mut driver, &format!(r#"{{"role":"user","content":[{{"type":"text","text":"{poison}"}}]}}"#)).await;
-    drain(&mut driver).await;
-    server.idle().await;
+    let (_, dialer, id) = server("1.58.2").await;
+    let target = Target { dialer: dialer.clone(), conversation: id.clone(), key: Some(KEY.into()) };
+    rest::post_message(&target, &"x".repeat(5 << 20), false).await.unwrap();
     for _ in 0..2 {
         let mut ws =
             connect(&dialer, &format!("/sockets/session/{id}?after_seq=-1"), Some(KEY)).await.unwrap();

@@ -1,3 +1,168 @@
-//! The clients of the agent-server.
+//! A client: one pipeline, and every era is a choice of traits for it.
+//!
+//! ```text
+//! frame → parse → decode → guard → application (callbacks | literal kind | canvas | slots) → delivery
+//! ```
+//!
+//! A frame that stops leaves a receipt with the hop and the reason, and whatever the profile says can be
+//! noticed of it. Adding an era is adding a profile; adding a behaviour is adding a trait and reading it in
+//! the stage that it belongs to.
 
+mod app;
+mod batcher;
+mod canvas;
+mod check;
+#[cfg(test)]
+mod conformance;
+mod cursor;
+mod decoder;
+mod delivery;
+mod desk;
 pub mod event_model;
+mod failure;
+mod guard;
+mod js;
+mod listen;
+mod literal;
+mod slots;
+mod turn;
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+pub use self::check::{CheckOutcome, Checked, check};
+
+use self::app::App;
+use self::decoder::{Decoder, Refused};
+use self::delivery::Delivery;
+use self::desk::{Desk, stopped};
+use crate::agent_server::profile::client::{ClientTraits, Ready};
+use crate::agent_server::profile::{Profile, ProfileError};
+use crate::probe::{ClientTrace, Fate};
+use crate::record::Hop;
+
+/// A frame as it comes off the socket.
+#[derive(Debug, Clone, Copy)]
+pub enum Incoming<'a> {
+    /// A text frame.
+    Text(&'a str),
+    /// A binary frame.
+    Binary(&'a [u8]),
+}
+
+/// One emulated client on one connection.
+#[derive(Debug)]
+pub struct Client {
+    traits: ClientTraits,
+    decoder: Decoder,
+    app: App,
+    delivery: Delivery,
+    ready: bool,
+    ended: bool,
+    /// The exception of the last frame, if it met one.
+    fault: Option<String>,
+}
+
+/// The events that a mutant may refuse. States and deltas are none of them.
+const DURABLE_KINDS: [&str; 4] = ["MessageEvent", "ActionEvent", "ObservationEvent", "SystemPromptEvent"];
+
+impl Client {
+    /// A client whose application uses the callback list `list`, or its era's own for `None`.
+    ///
+    /// Errors when the client has no such list, or when nobody knows the event model of its release.
+    pub fn new(profile: &Profile<ClientTraits>, list: Option<&str>) -> Result<Client, ProfileError> {
+        let traits = profile.traits.clone();
+        Ok(Client {
+            decoder: Decoder::new(profile)?,
+            app: App::new(profile, list)?,
+            delivery: Delivery::new(&traits.shows, traits.mutant.clone()),
+            ready: traits.connect.ready == Ready::Open,
+            ended: false,
+            fault: None,
+            traits,
+        })
+    }
+
+    /// Takes one frame: writes exactly one receipt, and appends to `trace.delivered` what the application
+    /// got. Always hand over the same trace: deltas that wait for an animation frame settle their receipt
+    /// later.
+    pub fn receive(&mut self, frame: Incoming<'_>, trace: &mut ClientTrace) {
+        // The mutant proves that the runner survives a party that panics.
+        assert!(!self.traits.mutant.panic, "client mutant: panic");
+        self.fault = None;
+        let mut desk = Desk { failure: &self.traits.failure, delivery: &mut self.delivery, trace };
+        let value = match self.decoder.decode(frame) {
+            Ok(value) => value,
+            Err(Refused { hop, reason, detail }) => {
+                desk.note(if hop == Hop::Parsed { |f| &f.json } else { |f| &f.decode }, &detail);
+                self.fault = Some(detail);
+                return desk.receipt(Fate::Stopped { hop, reason });
+            }
+        };
+        // On the session socket the event is inside the frame, and so is its guard.
+        let enveloped = value.get("type").is_some() && value.get("event").is_some();
+        let event = if enveloped { value.get("event") } else { Some(&value) };
+        let (state, ends) = event.map_or((false, false), |e| (turn::is_state(e), turn::ends(e)));
+        if self.traits.mutant.reject_durables && event.is_some_and(is_durable) {
+            return desk.receipt(stopped(Hop::Decoded, "mutant_rejected"));
+        }
+        if !self.app.guards_itself()
+            && let Err(reason) = guard::admit(self.traits.guard, &value)
+        {
+            desk.note(|f| &f.guard, reason.as_str());
+            return desk.receipt(Fate::Stopped { hop: Hop::Admitted, reason });
+        }
+        self.app.take(value, &mut desk);
+        let taken = matches!(trace.receipts.last().map(|r| &r.fate), Some(Fate::Reached { .. }));
+        self.ready |= taken && state;
+        self.ended |= taken && ends;
+    }
+
+    /// Whether it counts as connected.
+    pub fn is_ready(&self) -> bool {
+        self.ready
+    }
+
+    /// Whether it saw the turn end: an accepted state update that says so.
+    pub fn saw_end(&self) -> bool {
+        self.ended
+    }
+
+    /// How long after the first delta that waits a [`tick`](Client::tick) is due; `None` when none waits.
+    pub fn next_tick(&self) -> Option<Duration> {
+        self.app.due()
+    }
+
+    /// An animation frame: draws the deltas that wait.
+    pub fn tick(&mut self, trace: &mut ClientTrace) {
+        self.app.flush(&mut Desk { failure: &self.traits.failure, delivery: &mut self.delivery, trace });
+    }
+
+    /// The upgrade was refused with an HTTP status.
+    pub fn refused(&mut self, status: u16, trace: &mut ClientTrace) {
+        failure::note(&self.traits.failure.refused, &format!("HTTP {status}"), trace);
+    }
+
+    /// The connection was closed, by the server or by the client's own frame limit.
+    pub fn closed(&mut self, code: u16, reason: &str, trace: &mut ClientTrace) {
+        self.app.closed();
+        failure::note_close(&self.traits.failure.closed, code, reason, trace);
+    }
+
+    /// It was not ready within its time limit.
+    pub fn not_ready(&mut self, trace: &mut ClientTrace) {
+        let limit = self.traits.connect.ready_timeout_s;
+        failure::note(&self.traits.failure.not_ready, &format!("not ready within {limit} s"), trace);
+    }
+
+    /// The run is over: draws what waits and notes what a person sees now.
+    pub fn finish(&mut self, trace: &mut ClientTrace) {
+        self.tick(trace);
+        trace.view = self.app.view();
+    }
+}
+
+fn is_durable(event: &Value) -> bool {
+    event.get("kind").and_then(Value::as_str).is_some_and(|k| DURABLE_KINDS.contains(&k))
+}

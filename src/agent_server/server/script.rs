@@ -8,7 +8,7 @@ use crate::probe::trace::class_of;
 use crate::record::observation::Piece;
 
 /// One chunk of the model's stream. A chunk without either text is not published by any release.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Chunk {
     /// Text; the empty string is published too, and is what the first chunk of most models carries.
@@ -29,7 +29,7 @@ impl Chunk {
 }
 
 /// How a turn ends.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finish {
     /// With a `MessageEvent` of the agent.
@@ -37,6 +37,16 @@ pub enum Finish {
     Message,
     /// With an `ActionEvent` (`FinishAction`) and its `ObservationEvent`.
     FinishTool,
+}
+
+impl Finish {
+    /// The word in a scenario.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Finish::Message => "message",
+            Finish::FinishTool => "finish-tool",
+        }
+    }
 }
 
 /// The script of a turn.

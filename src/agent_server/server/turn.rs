@@ -50,13 +50,13 @@ struct Turn {
 impl Turn {
     fn new(server: &Arc<Inner>, conversation: &Arc<Conversation>) -> Turn {
         Turn {
-        server: server.clone(),
-        conversation: conversation.clone(),
-        response_id: format!("chatcmpl-{}", &server.next_id()[..8]),
-        item_id: server.next_id(),
-        pending: Vec::new(),
-        order: 0,
-    }
+            server: server.clone(),
+            conversation: conversation.clone(),
+            response_id: format!("chatcmpl-{}", &server.next_id()[..8]),
+            item_id: server.next_id(),
+            pending: Vec::new(),
+            order: 0,
+        }
     }
 
     async fn run(mut self, text: String) {

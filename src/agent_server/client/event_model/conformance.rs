@@ -97,7 +97,7 @@ fn truth() -> Truth {
 fn model(version: &str) -> EventModel {
     let release: Release = version.parse().unwrap();
     let delta_is_event = release.stages() != "AB";
-    EventModel::at(&release, Options { delta_is_event }).unwrap()
+    EventModel::at(&release, Options { delta_is_event, ..Options::default() }).unwrap()
 }
 
 fn ours(model: &EventModel, text: &str) -> Verdict {

@@ -53,13 +53,33 @@ use crate::wire::json::{self, Reader};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     /// Whether `StreamingDeltaEvent` is a kind of `Event`. It is in every release since 1.18.1; a build with
-    /// stage A of the bus split and without stage C takes it out (issue #4675).
+    /// stage A of the bus split takes it out (issue #4696).
     pub delta_is_event: bool,
+    /// Which classes a frame is decoded as.
+    pub family: Family,
+}
+
+/// A set of classes told apart by their kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    /// `Event` and its subclasses.
+    Event,
+    /// The delta on its own, as stage C decodes it.
+    Standalone,
+}
+
+impl Family {
+    fn name(self) -> &'static str {
+        match self {
+            Family::Event => "Event",
+            Family::Standalone => "Standalone",
+        }
+    }
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { delta_is_event: true }
+        Options { delta_is_event: true, family: Family::Event }
     }
 }
 

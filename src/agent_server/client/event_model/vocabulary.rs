@@ -56,7 +56,7 @@ pub(super) struct Entry {
 pub(super) struct Tables {
     /// All models; types refer to them by number.
     pub(super) models: Vec<Model>,
-    /// The number of the family `Event`.
+    /// The number of the family that a frame is decoded as.
     pub(super) event: usize,
     /// Whether something else than an object is an error of its own where an object with a kind belongs.
     pub(super) plain_input_is_reported: bool,
@@ -94,8 +94,9 @@ impl Vocabulary {
     /// What `release` has of it.
     pub(super) fn at(&self, release: &Release, options: Options) -> Result<Tables, ProfileError> {
         let invalid = |message: String| ProfileError::Invalid { path: self.path.clone(), message };
-        let event = self.families.iter().position(|f| f.name == "Event");
-        let event = event.ok_or_else(|| invalid("there is no family `Event`".into()))?;
+        let root = options.family.name();
+        let event = self.families.iter().position(|f| f.name == root);
+        let event = event.ok_or_else(|| invalid(format!("there is no family `{root}`")))?;
         let mut kinds = vec![Vec::new(); self.families.len()];
         let mut models = Vec::new();
         for (number, entry) in self.models.iter().enumerate() {
@@ -189,7 +190,7 @@ mod tests {
             assert!(!has(before, kind) && has(first, kind), "{kind}");
         }
         let staged = "1.43.1+AB".parse().unwrap();
-        let options = Options { delta_is_event: false };
+        let options = Options { delta_is_event: false, ..Options::default() };
         let tables = Vocabulary::embedded().unwrap().at(&staged, options).unwrap();
         assert!(tables.event_kinds().all(|kind| kind != DELTA_KIND));
     }

@@ -1,0 +1,167 @@
+//! What one client does with one frame: `skewlab check`.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::canvas::shape;
+use super::{Client, Incoming, js};
+use crate::agent_server::profile::client::{Application, ClientTraits};
+use crate::agent_server::profile::{ClientChoice, Profile, ProfileError};
+use crate::probe::trace::class_of;
+use crate::probe::{ClientTrace, Fate};
+use crate::record::observation::Piece;
+use crate::record::{Class, Hop, Reason, Signal};
+use crate::wire::DELTA_KIND;
+use crate::wire::json;
+
+/// What became of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckOutcome {
+    /// It did what it is for.
+    Delivered,
+    /// The library refused it.
+    Rejected,
+    /// It vanished.
+    Dropped,
+    /// It was handed on or stored, and nobody makes anything of it.
+    PassedThrough,
+    /// Something other than its text was shown.
+    Corrupted,
+}
+
+impl CheckOutcome {
+    /// The word used in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            CheckOutcome::Delivered => "delivered",
+            CheckOutcome::Rejected => "rejected",
+            CheckOutcome::Dropped => "dropped",
+            CheckOutcome::PassedThrough => "passed_through",
+            CheckOutcome::Corrupted => "corrupted",
+        }
+    }
+}
+
+/// What a client does with a frame, and who gets to know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Checked {
+    /// What became of it.
+    pub outcome: CheckOutcome,
+    /// The loudest thing that the application could notice.
+    pub signal: Signal,
+    /// Why it stopped, if it did.
+    pub reason: Option<String>,
+    /// What the client took it for: a class, a kind or a type.
+    #[serde(rename = "as")]
+    pub as_: Option<String>,
+    /// The exception's words, or what was shown instead.
+    pub detail: String,
+}
+
+/// Gives `raw` to a fresh client of that choice.
+pub fn check(choice: &ClientChoice, raw: &str) -> Result<Checked, ProfileError> {
+    let mut client = Client::new(&choice.profile, choice.list.as_deref())?;
+    let mut trace = ClientTrace::default();
+    client.receive(Incoming::Text(raw), &mut trace);
+    client.finish(&mut trace);
+    let frame = json::parse(raw, choice.profile.traits.json.reader).unwrap_or_default();
+    let fate = trace.receipts.pop().map(|r| r.fate);
+    let surfaced = trace.surfaced.join("; ");
+    let detail = client.fault.take().unwrap_or(surfaced);
+    let signal = trace.signal;
+    let found = match fate {
+        Some(Fate::Reached { pieces, missing }) => reached(&choice.profile, &frame, &pieces, &missing),
+        Some(Fate::Stopped { hop, reason }) => stopped(&choice.profile, hop, &reason),
+        None => Found { outcome: CheckOutcome::Dropped, reason: None, shown: None },
+    };
+    let as_ = match found.outcome {
+        CheckOutcome::Rejected | CheckOutcome::Dropped => None,
+        _ => name(&choice.profile, &frame),
+    };
+    let detail = found.shown.unwrap_or(detail);
+    Ok(Checked { outcome: found.outcome, signal, reason: found.reason, as_, detail })
+}
+
+struct Found {
+    outcome: CheckOutcome,
+    reason: Option<String>,
+    shown: Option<String>,
+}
+
+fn found(outcome: CheckOutcome, reason: Option<&Reason>) -> Found {
+    Found { outcome, reason: reason.map(|r| r.as_str().to_owned()), shown: None }
+}
+
+fn stopped(profile: &Profile<ClientTraits>, hop: Hop, reason: &Reason) -> Found {
+    let library =
+        matches!(profile.traits.application.kind, Application::Callbacks | Application::LiteralKind);
+    let outcome = match hop {
+        _ if reason.as_str() == "render_error" => CheckOutcome::Corrupted,
+        Hop::Delivered if *reason == Reason::NOT_STREAMING => CheckOutcome::PassedThrough,
+        Hop::Parsed | Hop::Decoded if library => CheckOutcome::Rejected,
+        _ => CheckOutcome::Dropped,
+    };
+    found(outcome, Some(reason))
+}
+
+fn reached(profile: &Profile<ClientTraits>, frame: &Value, pieces: &[Piece], missing: &Reason) -> Found {
+    let application = profile.traits.application.kind;
+    let on_session = application == Application::Slots;
+    let is_delta = match on_session {
+        true => frame.get("type").and_then(Value::as_str) == Some("delta"),
+        false => frame.get("kind").and_then(Value::as_str) == Some(DELTA_KIND),
+    };
+    if !is_delta {
+        let known = match application {
+            Application::Callbacks | Application::Slots => true,
+            Application::LiteralKind => false,
+            Application::Canvas => shape::is_known(frame),
+        };
+        return found(if known { CheckOutcome::Delivered } else { CheckOutcome::PassedThrough }, None);
+    }
+    let own = own_text(frame, on_session);
+    let shown: Vec<&Piece> = pieces.iter().filter(|p| p.class != Class::Empty).collect();
+    let expected: Vec<&Piece> = own.iter().filter(|p| profile.traits.shows.contains(&p.class)).collect();
+    if odd_payload(frame) || shown.iter().any(|p| !own.contains(p)) {
+        let text: Vec<&str> = shown.iter().map(|p| p.text.as_str()).collect();
+        return Found {
+            shown: Some(format!("shown as {:?}", text.concat())),
+            ..found(CheckOutcome::Corrupted, None)
+        };
+    }
+    if expected.len() > shown.len() {
+        return found(CheckOutcome::Dropped, Some(missing));
+    }
+    // Nothing to show is fine for a delta without text; hidden text is something handed on and not shown.
+    match own.is_empty() || !expected.is_empty() {
+        _ if application == Application::LiteralKind && shown.is_empty() => {
+            found(CheckOutcome::PassedThrough, Some(missing))
+        }
+        true => found(CheckOutcome::Delivered, None),
+        false => found(CheckOutcome::PassedThrough, Some(missing)),
+    }
+}
+
+/// The text that the frame itself carries.
+fn own_text(frame: &Value, on_session: bool) -> Vec<Piece> {
+    let piece = |key: &str, reasoning: bool| {
+        let text = frame.get(key)?.as_str().filter(|t| !t.is_empty())?;
+        Some(Piece { class: class_of(text, reasoning), text: text.to_owned() })
+    };
+    let reasoning = on_session && frame.get("kind").and_then(Value::as_str) == Some("reasoning");
+    [piece("reasoning_content", true), piece("content", reasoning)].into_iter().flatten().collect()
+}
+
+/// Whether a payload field holds something that is no text and still gets drawn.
+fn odd_payload(frame: &Value) -> bool {
+    ["content", "reasoning_content"].into_iter().filter_map(|k| frame.get(k)).any(|value| match value {
+        Value::Null | Value::String(_) => false,
+        other => !js::string(other).is_empty(),
+    })
+}
+
+fn name(profile: &Profile<ClientTraits>, frame: &Value) -> Option<String> {
+    let key = if profile.traits.application.kind == Application::Slots { "type" } else { "kind" };
+    frame.get(key).and_then(Value::as_str).map(str::to_owned)
+}

@@ -1,0 +1,42 @@
+//! Telling the end of a turn from the state updates that a client accepts.
+
+use serde_json::Value;
+
+const STATE_KIND: &str = "ConversationStateUpdateEvent";
+const ENDED: [&str; 3] = ["finished", "error", "stuck"];
+
+/// Whether an accepted event is a state update.
+pub(super) fn is_state(event: &Value) -> bool {
+    event.get("kind").and_then(Value::as_str) == Some(STATE_KIND)
+}
+
+/// Whether an accepted event says that the run has ended.
+pub(super) fn ends(event: &Value) -> bool {
+    if !is_state(event) {
+        return false;
+    }
+    let value = event.get("value");
+    let status = match event.get("key").and_then(Value::as_str) {
+        Some("execution_status") => value,
+        Some("full_state") => value.and_then(|v| v.get("execution_status")),
+        _ => None,
+    };
+    status.and_then(Value::as_str).is_some_and(|s| ENDED.contains(&s))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn both_spellings_of_the_end_count_and_nothing_else() {
+        let state = |key: &str, value: Value| json!({"kind": STATE_KIND, "key": key, "value": value});
+        assert!(ends(&state("execution_status", json!("finished"))));
+        assert!(ends(&state("full_state", json!({"execution_status": "error"}))));
+        assert!(!ends(&state("execution_status", json!("running"))));
+        assert!(!ends(&state("full_state", json!(null))));
+        assert!(!ends(&state("stats", json!("finished"))));
+        assert!(!ends(&json!({"kind": "MessageEvent", "key": "execution_status", "value": "finished"})));
+    }
+}

@@ -1,0 +1,160 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+
+/// Finds silent streaming loss between server and client releases before a release does.
+#[derive(Debug, Parser)]
+#[command(version, about, long_about = None, propagate_version = true)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Run scenarios: every server against every client, judged
+    Matrix(Matrix),
+    /// Print the cells that `matrix` would run, and run nothing
+    Plan(Plan),
+    /// List what can be named
+    List(List),
+    /// Say what a verdict or a profile means and where its facts come from
+    Explain(Explain),
+    /// Say what each released client does with captured frames
+    Check(Check),
+    /// Run one emulated server alone
+    Serve(Serve),
+}
+
+/// Which cells.
+#[derive(Debug, Clone, ClapArgs)]
+pub(super) struct Cells {
+    /// Scenarios, by name or file
+    #[arg(value_name = "NAME|FILE", default_values = ["release-skew", "frame-mutants"])]
+    pub(super) scenarios: Vec<String>,
+    /// Only these servers: a name, a release, or a glob; may be repeated
+    #[arg(long = "server", value_name = "NAME")]
+    pub(super) servers: Vec<String>,
+    /// Only these clients: a name, a release, a glob, python@same; may be repeated
+    #[arg(long = "client", value_name = "NAME")]
+    pub(super) clients: Vec<String>,
+    /// Only cells whose id matches: a glob over the whole id, or without `/` over any part of it
+    #[arg(long, value_name = "GLOB")]
+    pub(super) only: Option<String>,
+    /// Folder with more profiles: DIR/servers/*.toml and DIR/clients/*.toml
+    #[arg(long, value_name = "DIR")]
+    pub(super) profiles: Option<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct Matrix {
+    #[command(flatten)]
+    pub(super) cells: Cells,
+    /// The same seed gives the same result, times apart
+    #[arg(long, default_value_t = 1)]
+    pub(super) seed: u64,
+    /// Worker threads [default: the machine's cores]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(super) jobs: Option<u16>,
+    /// Paused time in memory, or real time on loopback sockets
+    #[arg(long, value_enum, default_value_t = Clock::Virtual)]
+    pub(super) clock: Clock,
+    /// Write run.json into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(super) out: Option<PathBuf>,
+    /// What goes to standard output
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub(super) format: Format,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct Plan {
+    #[command(flatten)]
+    pub(super) cells: Cells,
+    /// What goes to standard output
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub(super) format: Format,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct List {
+    /// What to list
+    #[arg(value_enum)]
+    pub(super) what: Listed,
+    /// Folder with more profiles
+    #[arg(long, value_name = "DIR")]
+    pub(super) profiles: Option<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct Explain {
+    /// A verdict (silent_loss), a server (1.44.1) or a client (python-1.55.1)
+    #[arg(value_name = "VERDICT|PROFILE")]
+    pub(super) what: String,
+    /// Folder with more profiles
+    #[arg(long, value_name = "DIR")]
+    pub(super) profiles: Option<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct Check {
+    /// One frame a line: {"name": …, "raw": …}, or the frame itself; `-` reads standard input
+    #[arg(value_name = "FRAMES.jsonl")]
+    pub(super) frames: PathBuf,
+    /// Clients to ask [default: every profile]; names, releases or globs, several or separated by commas
+    #[arg(long = "clients", alias = "client", value_name = "NAME", value_delimiter = ',', num_args = 1..)]
+    pub(super) clients: Vec<String>,
+    /// Folder with more profiles
+    #[arg(long, value_name = "DIR")]
+    pub(super) profiles: Option<PathBuf>,
+    /// What goes to standard output
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub(super) format: Format,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct Serve {
+    /// The server: a profile or a release
+    #[arg(long, value_name = "NAME")]
+    pub(super) server: String,
+    /// Port on 127.0.0.1; 0 takes a free one
+    #[arg(long, default_value_t = 0)]
+    pub(super) port: u16,
+    /// Session API key that clients must show; may be repeated; none lets everybody in
+    #[arg(long = "key", value_name = "KEY")]
+    pub(super) keys: Vec<String>,
+    /// Scenario whose workload is streamed in every turn, as NAME or NAME:WORKLOAD
+    #[arg(long, value_name = "NAME[:WORKLOAD]", default_value = "release-skew")]
+    pub(super) script: String,
+    /// Frame mutation applied to every delta of the legacy socket
+    #[arg(long, value_name = "MUTATION", default_value = "none", allow_hyphen_values = true)]
+    pub(super) mutation: String,
+    /// Seed of the ids
+    #[arg(long, default_value_t = 1)]
+    pub(super) seed: u64,
+    /// Folder with more profiles
+    #[arg(long, value_name = "DIR")]
+    pub(super) profiles: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    Table,
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Clock {
+    Virtual,
+    Wall,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Listed {
+    Servers,
+    Clients,
+    Scenarios,
+    Verdicts,
+}

@@ -1,0 +1,57 @@
+//! Why a command did not do its work, and the exit code for it.
+
+use std::path::PathBuf;
+
+use crate::agent_server::profile::ProfileError;
+use crate::agent_server::server::ServerError;
+use crate::judge::ExitCode;
+use crate::report::StoreError;
+use crate::scenario::ScenarioError;
+use crate::suite::PlanError;
+use crate::wire::MutationError;
+
+/// A command that failed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CliError {
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+    #[error(transparent)]
+    Mutation(#[from] MutationError),
+    #[error(transparent)]
+    Server(#[from] ServerError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("cannot read {}: {error}", path.display())]
+    Read { path: PathBuf, error: std::io::Error },
+    #[error("{0}")]
+    Usage(String),
+    #[error("the selection holds no cell{0}")]
+    NothingRan(String),
+    #[error("cannot write to standard output: {0}")]
+    Output(#[from] std::io::Error),
+    #[error("cannot start: {0}")]
+    Start(String),
+}
+
+impl CliError {
+    pub(super) fn code(&self) -> ExitCode {
+        match self {
+            CliError::NothingRan(_) => ExitCode::NothingRan,
+            CliError::Output(_) | CliError::Store(_) | CliError::Start(_) => ExitCode::Internal,
+            CliError::Server(ServerError::Bind { .. }) => ExitCode::Internal,
+            _ => ExitCode::Usage,
+        }
+    }
+
+    /// The message for a terminal; plain where colours are not wanted.
+    pub(super) fn styled(&self) -> String {
+        match self {
+            CliError::Plan(PlanError::Scenario(e)) | CliError::Scenario(e) => e.styled(),
+            other => format!("error: {other}"),
+        }
+    }
+}

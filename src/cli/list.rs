@@ -1,0 +1,42 @@
+//! `skewlab list`: everything that can be named.
+
+use std::io::Write;
+
+use super::args::{List, Listed};
+use super::error::CliError;
+use super::plan::catalogue;
+use crate::agent_server::profile::Shelf;
+use crate::judge::ExitCode;
+use crate::record::Verdict;
+use crate::report::words;
+use crate::scenario::{SHIPPED, Scenario};
+
+pub(super) fn run(args: &List) -> Result<ExitCode, CliError> {
+    let catalogue = catalogue(args.profiles.as_ref())?;
+    let mut out = std::io::stdout().lock();
+    match args.what {
+        Listed::Servers => shelf(catalogue.servers(), &mut out)?,
+        Listed::Clients => shelf(catalogue.clients(), &mut out)?,
+        Listed::Scenarios => {
+            for (path, _) in SHIPPED {
+                let name = path.trim_start_matches("scenarios/").trim_end_matches(".toml");
+                let scenario = Scenario::load(name, &catalogue)?;
+                writeln!(out, "{:<16} {}", scenario.name, scenario.question)?;
+            }
+        }
+        Listed::Verdicts => {
+            for verdict in Verdict::ALL {
+                writeln!(out, "{:<14} {}", verdict.as_str(), words::explain(verdict).meaning)?;
+            }
+        }
+    }
+    Ok(ExitCode::AllAsExpected)
+}
+
+fn shelf(shelf: &Shelf, out: &mut dyn Write) -> std::io::Result<()> {
+    for about in shelf.abouts() {
+        let covers = about.covers.as_ref().map_or_else(|| "unreleased".to_owned(), ToString::to_string);
+        writeln!(out, "{:<24} {:<4} {:<20} {}", about.name, about.era, covers, about.summary)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,78 @@
+//! `skewlab matrix`: the main job.
+
+use std::io::{BufWriter, IsTerminal, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::args::{Clock, Format, Matrix};
+use super::error::CliError;
+use super::{interrupt, plan};
+use crate::judge::{ExitCode, exit_code};
+use crate::record::Run;
+use crate::report;
+use crate::run::{ClockKind, Options};
+use crate::seed::Seed;
+
+pub(super) fn run(args: &Matrix) -> Result<ExitCode, CliError> {
+    let plan = plan::plan(&args.cells)?;
+    let jobs = match args.jobs {
+        Some(jobs) => usize::from(jobs),
+        None => std::thread::available_parallelism().map_or(1, usize::from),
+    };
+    let clock = match args.clock {
+        Clock::Virtual => ClockKind::Virtual,
+        Clock::Wall => ClockKind::Wall,
+    };
+    let options = Options { clock, seed: Seed(args.seed), jobs };
+    let stop = interrupt::flag();
+    let progress = Progress::new(plan.cells.len());
+    let today = chrono::DateTime::<chrono::Utc>::from(std::time::SystemTime::now()).date_naive();
+    let run = plan.run(options, today, &stop, &|_| progress.step());
+    progress.clear();
+    if let Some(dir) = &args.out {
+        report::write_atomically(&dir.join("run.json"), |out| report::json(&run, out))?;
+    }
+    print(&run, args.format)?;
+    Ok(exit_code(&run))
+}
+
+fn print(run: &Run, format: Format) -> Result<(), CliError> {
+    match format {
+        Format::Table => {
+            let mut out = BufWriter::new(anstream::stdout().lock());
+            report::matrix_table(run, &mut out)?;
+            out.flush()?;
+        }
+        Format::Json => {
+            let mut out = BufWriter::new(std::io::stdout().lock());
+            report::json(run, &mut out)?;
+            out.flush()?;
+        }
+    }
+    Ok(())
+}
+
+/// Cells done, on a terminal only.
+struct Progress {
+    total: usize,
+    done: AtomicUsize,
+    shown: bool,
+}
+
+impl Progress {
+    fn new(total: usize) -> Progress {
+        Progress { total, done: AtomicUsize::new(0), shown: std::io::stderr().is_terminal() }
+    }
+
+    fn step(&self) {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        if self.shown && done.is_multiple_of(16) {
+            eprint!("\r{done}/{} cells", self.total);
+        }
+    }
+
+    fn clear(&self) {
+        if self.shown {
+            eprint!("\r{:width$}\r", "", width = 40);
+        }
+    }
+}

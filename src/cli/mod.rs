@@ -1,0 +1,47 @@
+//! The command line: one file a command. Results go to standard output, everything else to standard error.
+
+mod args;
+mod check;
+mod error;
+mod explain;
+mod interrupt;
+mod list;
+mod matrix;
+mod plan;
+mod serve;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use self::args::{Args, Command};
+use self::error::CliError;
+
+/// Runs the command line and maps the result to an exit code.
+pub fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => {
+            // Help and version are no errors; clap's own code for the rest is 2, as ours.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    let done = match &args.command {
+        Command::Matrix(matrix) => matrix::run(matrix),
+        Command::Plan(plan) => plan::run(plan),
+        Command::List(list) => list::run(list),
+        Command::Explain(explain) => explain::run(explain),
+        Command::Check(check) => check::run(check),
+        Command::Serve(serve) => serve::run(serve),
+    };
+    match done {
+        Ok(code) => code.into(),
+        // A reader that has seen enough (`skewlab list | head`) is no failure.
+        Err(CliError::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            anstream::eprintln!("{}", error.styled());
+            error.code().into()
+        }
+    }
+}

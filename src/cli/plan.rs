@@ -1,0 +1,66 @@
+//! `skewlab plan`: the cells, and nothing run.
+
+use std::io::Write;
+
+use serde_json::json;
+
+use super::args::{Cells, Format, Plan as PlanArgs};
+use super::error::CliError;
+use crate::agent_server::profile::Catalogue;
+use crate::judge::ExitCode;
+use crate::scenario::Selection;
+use crate::suite::Plan;
+
+/// The catalogue with a user's profiles, if there are any.
+pub(super) fn catalogue(dir: Option<&std::path::PathBuf>) -> Result<Catalogue, CliError> {
+    let catalogue = Catalogue::embedded()?;
+    match dir {
+        Some(dir) if !dir.is_dir() => {
+            Err(CliError::Usage(format!("--profiles {}: there is no such folder", dir.display())))
+        }
+        Some(dir) => Ok(catalogue.with_dir(dir)?),
+        None => Ok(catalogue),
+    }
+}
+
+/// Resolves the cells that a command line asks for.
+pub(super) fn plan(cells: &Cells) -> Result<Plan, CliError> {
+    let catalogue = catalogue(cells.profiles.as_ref())?;
+    let selection = Selection {
+        servers: cells.servers.clone(),
+        clients: cells.clients.clone(),
+        only: cells.only.clone(),
+    };
+    let plan = Plan::of(&cells.scenarios, &selection, &catalogue)?;
+    if plan.cells.is_empty() {
+        let only = cells.only.as_ref().map(|o| format!(": no id matches `{o}`")).unwrap_or_default();
+        return Err(CliError::NothingRan(only));
+    }
+    Ok(plan)
+}
+
+pub(super) fn run(args: &PlanArgs) -> Result<ExitCode, CliError> {
+    let plan = plan(&args.cells)?;
+    let mut out = std::io::stdout().lock();
+    for cell in &plan.cells {
+        match args.format {
+            Format::Table => writeln!(out, "{}  {}", cell.hash, cell.id)?,
+            Format::Json => {
+                let line = json!({
+                    "id": cell.id,
+                    "hash": cell.hash,
+                    "scenario": cell.scenario,
+                    "server": cell.server_profile,
+                    "server_release": cell.server,
+                    "client": cell.client_profile,
+                    "client_release": cell.client,
+                    "workload": cell.workload.name,
+                    "mutation": cell.mutation.to_string(),
+                    "expected": cell.expected,
+                });
+                writeln!(out, "{line}")?;
+            }
+        }
+    }
+    Ok(ExitCode::AllAsExpected)
+}

@@ -1,0 +1,68 @@
+//! `skewlab serve`: one emulated server, for any client that speaks WebSocket.
+
+use std::io::Write;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use super::args::Serve;
+use super::error::CliError;
+use super::plan::catalogue;
+use crate::agent_server::server::net::Listening;
+use crate::agent_server::server::{Clock, Script, Server, ServerConfig, SinkModel};
+use crate::judge::ExitCode;
+use crate::scenario::Scenario;
+use crate::seed::Seed;
+
+pub(super) fn run(args: &Serve) -> Result<ExitCode, CliError> {
+    let catalogue = catalogue(args.profiles.as_ref())?;
+    let profile = catalogue.server(&args.server)?;
+    let (name, workload) = match args.script.rsplit_once(':') {
+        Some((name, workload)) => (name, Some(workload)),
+        None => (args.script.as_str(), None),
+    };
+    let scenario = Scenario::load(name, &catalogue)?;
+    let config = ServerConfig {
+        keys: args.keys.clone(),
+        script: script(&scenario, workload)?,
+        mutation: args.mutation.parse()?,
+        seed: Seed(args.seed),
+        sinks: vec![SinkModel::default()],
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| CliError::Start(e.to_string()))?;
+    runtime.block_on(async {
+        let server = Server::new(&profile, config, Clock::wall());
+        let conversation = server.create_conversation().await;
+        let addr = SocketAddr::from((Ipv4Addr::LOCALHOST, args.port));
+        let listening = Listening::bind(&server, addr).await?;
+        let addr = listening.addr().map_err(|error| CliError::Start(error.to_string()))?;
+        {
+            let mut out = std::io::stdout().lock();
+            writeln!(out, "http://{addr}")?;
+            writeln!(out, "conversation {conversation}")?;
+            writeln!(out, "ws://{addr}/sockets/events/{conversation}")?;
+            out.flush()?;
+        }
+        tokio::select! {
+            () = listening.run() => {}
+            _ = tokio::signal::ctrl_c() => {}
+        }
+        Ok(ExitCode::AllAsExpected)
+    })
+}
+
+fn script(scenario: &Scenario, workload: Option<&str>) -> Result<Script, CliError> {
+    let mut loads = scenario.workloads.iter();
+    let found = loads.find(|w| workload.is_none_or(|name| w.name == name));
+    let load = found.ok_or_else(|| {
+        CliError::Usage(format!(
+            "scenario `{}` has no workload `{}`",
+            scenario.name,
+            workload.unwrap_or_default()
+        ))
+    })?;
+    let gap = Duration::from_secs_f64(1.0 / load.rate.max(1e-6));
+    Ok(Script { user: load.user.clone(), chunks: load.tokens.clone(), gap, finish: load.finish })
+}

@@ -1,0 +1,85 @@
+//! Two axes as a grid of marks.
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{Cell as GridCell, CellAlignment, Table};
+
+use super::style::{mark, stacked};
+use crate::record::{CellResult, Outcome, Verdict};
+
+/// A value of a cell on one axis.
+type Axis = fn(&CellResult) -> String;
+
+fn server(cell: &CellResult) -> String {
+    cell.server_release.clone()
+}
+
+fn client(cell: &CellResult) -> String {
+    cell.client_asked.clone()
+}
+
+/// What tells cells of one server and client apart.
+fn variant(cell: &CellResult) -> String {
+    format!("{} {}", cell.workload, cell.mutation)
+}
+
+fn values(cells: &[&CellResult], axis: Axis) -> Vec<String> {
+    let mut seen = Vec::new();
+    for cell in cells {
+        let value = axis(cell);
+        if !seen.contains(&value) {
+            seen.push(value);
+        }
+    }
+    seen
+}
+
+/// The grids of one scenario: clients against servers, once a variant; or, where there is one server and
+/// many variants, variants against clients.
+pub(super) fn grids(cells: &[&CellResult]) -> Vec<(String, String)> {
+    let (servers, variants) = (values(cells, server), values(cells, variant));
+    if servers.len() == 1 && variants.len() > 1 {
+        let title = format!("server {}: what is done to each delta frame, by client", servers[0]);
+        return vec![(title, grid(cells, variant, client))];
+    }
+    let part =
+        |v: &String| -> Vec<&CellResult> { cells.iter().copied().filter(|c| variant(c) == *v).collect() };
+    variants.iter().map(|v| (format!("{v}: client by server"), grid(&part(v), client, server))).collect()
+}
+
+fn grid(cells: &[&CellResult], rows: Axis, columns: Axis) -> String {
+    let heads = values(cells, columns);
+    let mut table = Table::new();
+    table.load_preset(NOTHING);
+    let head = heads.iter().map(|h| GridCell::new(stacked(h)).set_alignment(CellAlignment::Center));
+    table.set_header(std::iter::once(GridCell::new("")).chain(head));
+    for row in values(cells, rows) {
+        let marks = heads.iter().map(|column| {
+            let cell = cells.iter().find(|c| rows(c) == row && columns(c) == *column);
+            GridCell::new(cell.map_or_else(String::new, |c| marked(c))).set_alignment(CellAlignment::Center)
+        });
+        table.add_row(std::iter::once(GridCell::new(&row)).chain(marks));
+    }
+    table.to_string()
+}
+
+/// The mark, with a star when the scenario expects something else.
+fn marked(cell: &CellResult) -> String {
+    let star = match cell.outcome {
+        Outcome::Expected => "",
+        Outcome::Known => "~",
+        Outcome::Unexpected | Outcome::Stale => "*",
+    };
+    format!("{}{star}", mark(cell.verdict))
+}
+
+/// What the marks mean, for those that occur.
+pub(super) fn legend(cells: &[CellResult]) -> String {
+    let occurs = |v: &Verdict| cells.iter().any(|c| c.verdict == *v);
+    let words: Vec<String> = Verdict::ALL
+        .into_iter()
+        .rev()
+        .filter(occurs)
+        .map(|v| format!("{} {}", mark(v), v.as_str()))
+        .collect();
+    format!("{}  (* not as the scenario expects, ~ known)", words.join("  "))
+}

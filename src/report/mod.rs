@@ -1,0 +1,25 @@
+//! Renderers: pure functions from a result to text. None of them runs, judges or decides anything.
+
+mod check;
+mod findings;
+mod grid;
+mod store;
+mod style;
+mod table;
+pub mod words;
+
+pub use check::{CheckedFrame, check_table};
+pub use store::{StoreError, write_atomically};
+pub use table::matrix_table;
+
+use std::io::{self, Write};
+
+use crate::record::Run;
+
+/// The run as `run.json`: one cell a line, so that two runs can be compared line by line.
+pub fn json(run: &Run, out: &mut dyn Write) -> io::Result<()> {
+    let text = serde_json::to_string(run).map_err(io::Error::other)?;
+    // A cell begins with its id, which comes first in the record.
+    out.write_all(text.replace("{\"id\":\"", "\n{\"id\":\"").as_bytes())?;
+    out.write_all(b"\n")
+}

@@ -1,0 +1,99 @@
+//! The run for a person: a grid a scenario, a line a finding, and the figures at the end.
+
+use std::io::{self, Write};
+
+use anstyle::Style;
+
+use super::findings::lines;
+use super::grid::{grids, legend};
+use super::style::{mark, paint, style};
+use crate::record::{CellResult, Run, Verdict};
+
+/// Writes the whole report. Colours are ANSI; hand over a writer that strips them where they are not wanted.
+pub fn matrix_table(run: &Run, out: &mut dyn Write) -> io::Result<()> {
+    let bold = Style::new().bold();
+    for scenario in &run.scenarios {
+        let cells: Vec<&CellResult> = run.cells.iter().filter(|c| c.scenario == scenario.name).collect();
+        if cells.is_empty() {
+            continue;
+        }
+        writeln!(out, "{}  {}\n", paint(&scenario.name, bold), scenario.question)?;
+        for (title, grid) in grids(&cells) {
+            writeln!(out, "{title}\n{}\n", coloured(&grid))?;
+        }
+        let lines = lines(&cells);
+        if !lines.is_empty() {
+            writeln!(out, "{}", paint("findings", bold))?;
+        }
+        for line in lines {
+            writeln!(out, "{line}")?;
+        }
+        side_effects(&cells, out)?;
+        writeln!(out)?;
+    }
+    writeln!(out, "{}", legend(&run.cells))?;
+    figures(run, out)
+}
+
+/// Colours the marks of a finished grid, where they stand as words of their own.
+fn coloured(grid: &str) -> String {
+    let marks: Vec<(Verdict, &str)> = Verdict::ALL.into_iter().map(|v| (v, mark(v))).collect();
+    let paint_word = |word: &str| {
+        let bare = word.trim_end_matches(['*', '~']);
+        let verdict = marks.iter().find(|(_, m)| *m == bare && bare.len() > 1);
+        verdict.map_or_else(|| word.to_owned(), |(v, _)| paint(word, style(*v)))
+    };
+    let line = |l: &str| l.split(' ').map(paint_word).collect::<Vec<_>>().join(" ").trim_end().to_owned();
+    grid.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Which consumers beside the sockets got deltas, per server.
+fn side_effects(cells: &[&CellResult], out: &mut dyn Write) -> io::Result<()> {
+    let mut seen: Vec<&str> = Vec::new();
+    let mut rows = Vec::new();
+    for cell in cells {
+        if seen.contains(&cell.server_release.as_str()) || cell.produced.frames == 0 {
+            continue;
+        }
+        seen.push(&cell.server_release);
+        let effects = &cell.side_effects;
+        let deltas = effects.webhook.deltas + effects.telemetry.deltas + effects.idle_deltas;
+        if deltas > 0 {
+            rows.push(format!(
+                "  {}: webhook {} of {} events in {} posts, telemetry {}, idle clock {}",
+                cell.server_release,
+                effects.webhook.deltas,
+                effects.webhook.events,
+                effects.webhook.posts,
+                effects.telemetry.deltas,
+                effects.idle_deltas
+            ));
+        }
+    }
+    if rows.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "deltas that reached other consumers, in one turn")?;
+    rows.iter().try_for_each(|row| writeln!(out, "{row}"))
+}
+
+fn figures(run: &Run, out: &mut dyn Write) -> io::Result<()> {
+    let totals = &run.totals;
+    let unproven = run.cells.iter().filter(|c| !c.proven).count();
+    writeln!(
+        out,
+        "{} cells: {} as expected, {} unexpected, {} known, {} stale, {} rig faults",
+        totals.cells, totals.expected, totals.unexpected, totals.known, totals.stale, totals.rig
+    )?;
+    writeln!(out, "{unproven} unproven: no certificate of agreement with the released packages yet")?;
+    writeln!(
+        out,
+        "{:.2} s, {:.0} cells/s, {} jobs, {} clock, seed {}, digest {}",
+        run.timing.seconds,
+        run.timing.cells_per_second,
+        run.timing.jobs,
+        run.clock,
+        run.seed,
+        run.digest.get(..16).unwrap_or(&run.digest)
+    )
+}

@@ -1,0 +1,61 @@
+//! What each verdict means, for a person who meets the word for the first time.
+
+use crate::record::Verdict;
+
+/// Meaning, what to do about it, and what turns the detector red in our own tests.
+#[derive(Debug, Clone, Copy)]
+pub struct Explained {
+    /// What it says.
+    pub meaning: &'static str,
+    /// What to do next.
+    pub next: &'static str,
+}
+
+/// Explains a verdict.
+pub fn explain(verdict: Verdict) -> Explained {
+    let (meaning, next) = match verdict {
+        Verdict::Delivered => (
+            "All text that the model streamed reached the person, in order, once, while it streamed.",
+            "Nothing.",
+        ),
+        Verdict::ByDesign => (
+            "The client's profile says that it does not stream, and it got nothing. The whole reply still arrives.",
+            "Nothing, unless you meant it to stream: then its profile or its release is the wrong one.",
+        ),
+        Verdict::SilentLoss => (
+            "Text is missing, the reply arrived or the run ended normally, and nothing surfaced. A log line is not \
+             surfacing; it is shown as the signal.",
+            "Look at `lost_at` and `reason`: the hop that dropped it is the one to change, or the change to take back.",
+        ),
+        Verdict::LoudLoss => (
+            "Text is missing and something surfaced: an exception, an error callback, a refused or closed connection.",
+            "People will report this one. Decide whether the pair is supported at all.",
+        ),
+        Verdict::DurableLoss => (
+            "A durable event that the client should have got was refused or dropped: not only the stream, the \
+             conversation itself is incomplete on that client.",
+            "Look for fields that were added to durable events: strict clients refuse what they do not know.",
+        ),
+        Verdict::Corrupted => (
+            "The text that arrived is not the text that was streamed, or its order changed.",
+            "Compare the pieces in `run.json`; a value of another type shown as text looks like this too.",
+        ),
+        Verdict::Duplicated => (
+            "Text arrived twice, or the reply stands twice in what a person sees at the end.",
+            "Look for a second subscription, a replay that overlaps, or a final message that did not replace its stream.",
+        ),
+        Verdict::Leaked => (
+            "A token delta reached a consumer that the scenario says must never see one.",
+            "The bus hands deltas to subscribers that did not ask for them; see `side_effects` for the counts.",
+        ),
+        Verdict::Invalid => (
+            "skewlab itself is at fault: counts that do not add up, or a panic. The cell says nothing about the subject.",
+            "Report it with the seed and the cell's id; never read it as green.",
+        ),
+        Verdict::NotRun => (
+            "The cell did not run to its end. That is red, never blank.",
+            "Run it alone with `--only` and its id.",
+        ),
+    };
+    Explained { meaning, next }
+}

@@ -1,0 +1,140 @@
+//! One cell: start the server, let the client attend, start the turn, let everything settle, settle up.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
+
+use super::fault::CellFault;
+use super::observe::observation;
+use super::parties::Parties;
+use crate::agent_server::client::Client;
+use crate::agent_server::link::{self, Phase, Target};
+use crate::agent_server::profile::client::ClientChoice;
+use crate::agent_server::profile::{Profile, ServerTraits};
+use crate::agent_server::rest;
+use crate::agent_server::server::net::Listening;
+use crate::agent_server::server::{Clock, Dialer, Script, Server, ServerConfig, SinkModel};
+use crate::record::Observation;
+use crate::scenario::Cell;
+use crate::seed::Seed;
+
+/// The session API key that the rig gives every server and client. It guards nothing but the rig.
+const RIG_KEY: &str = "rig";
+
+/// How much longer than its script a turn may take: a minute of wall time, an hour of virtual time.
+const SLACK_WALL: Duration = Duration::from_secs(60);
+const SLACK_VIRTUAL: Duration = Duration::from_secs(3600);
+
+/// Which clock a cell runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClockKind {
+    /// Paused time and pipes in memory: the same seed gives the same bytes.
+    Virtual,
+    /// Real time and loopback sockets.
+    Wall,
+}
+
+impl ClockKind {
+    /// The word on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ClockKind::Virtual => "virtual",
+            ClockKind::Wall => "wall",
+        }
+    }
+}
+
+/// Runs one cell to its end on this thread.
+pub fn run_cell(
+    cell: &Cell,
+    parties: &Parties,
+    clock: ClockKind,
+    seed: Seed,
+) -> Result<Observation, CellFault> {
+    let setup = |what: &str, name: &str| CellFault::Setup(format!("{what} `{name}` was not resolved"));
+    let server = parties.server(&cell.server).ok_or_else(|| setup("server", &cell.server))?;
+    let client = parties.client(&cell.client).ok_or_else(|| setup("client", &cell.client))?;
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    match clock {
+        // A paused clock never meets a real socket: every timeout would fire at once.
+        ClockKind::Virtual => builder.enable_time().start_paused(true),
+        ClockKind::Wall => builder.enable_all(),
+    };
+    let runtime = builder.build().map_err(|e| CellFault::Setup(e.to_string()))?;
+    runtime.block_on(attended(cell, server, client, clock, seed.derive(&cell.id)))
+}
+
+fn script(cell: &Cell) -> Script {
+    let load = &cell.workload;
+    let gap = Duration::from_secs_f64(1.0 / load.rate.max(1e-6));
+    Script { user: load.user.clone(), chunks: load.tokens.clone(), gap, finish: load.finish }
+}
+
+async fn attended(
+    cell: &Cell,
+    server_profile: &Profile<ServerTraits>,
+    choice: &ClientChoice,
+    clock: ClockKind,
+    seed: Seed,
+) -> Result<Observation, CellFault> {
+    let setup = |e: &dyn std::fmt::Display| CellFault::Setup(e.to_string());
+    let script = script(cell);
+    let chunks = u32::try_from(script.chunks.len()).unwrap_or(u32::MAX);
+    let length = script.gap.saturating_mul(chunks);
+    let user = script.user.clone();
+    let config = ServerConfig {
+        keys: vec![RIG_KEY.to_owned()],
+        script,
+        mutation: cell.mutation.clone(),
+        seed,
+        sinks: vec![SinkModel::default()],
+    };
+    let server_clock = if clock == ClockKind::Virtual { Clock::fixed() } else { Clock::wall() };
+    let server = Server::new(server_profile, config, server_clock);
+    let dialer = match clock {
+        ClockKind::Virtual => Dialer::memory(&server),
+        ClockKind::Wall => {
+            let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+            let listening = Listening::bind(&server, any).await.map_err(|e| setup(&e))?;
+            let addr = listening.addr().map_err(|e| setup(&e))?;
+            tokio::spawn(listening.run());
+            Dialer::Tcp(addr)
+        }
+    };
+    let conversation = server.create_conversation().await;
+    let target = Target { dialer, conversation, key: Some(RIG_KEY.to_owned()) };
+    let profile = &choice.profile;
+    let client = Client::new(profile, choice.list.as_deref()).map_err(|e| setup(&e))?;
+
+    let (phase, mut phases) = watch::channel(Phase::Connecting);
+    let (stop, stopped) = watch::channel(false);
+    let attending = {
+        let (target, traits) = (target.clone(), profile.traits.clone());
+        tokio::spawn(async move { link::attend(&target, &traits, client, &phase, stopped).await })
+    };
+    // A client that never gets ready is part of the answer; somebody else starts the turn all the same.
+    let _ = phases.wait_for(|p| *p != Phase::Connecting).await;
+    rest::post_message(&target, &user, true).await.map_err(|e| setup(&e))?;
+    let slack = if clock == ClockKind::Virtual { SLACK_VIRTUAL } else { SLACK_WALL };
+    let limit = length.saturating_add(slack);
+    timeout(limit, server.idle()).await.map_err(|_| CellFault::Deadline(limit.as_secs()))?;
+    settle(clock, server_profile).await;
+    stop.send_replace(true);
+    let attended = attending.await.map_err(|e| CellFault::Panicked(e.to_string()))?;
+    Ok(observation(&server, profile, attended))
+}
+
+/// Lets frames arrive and, where time costs nothing, webhooks flush.
+async fn settle(clock: ClockKind, server: &Profile<ServerTraits>) {
+    match clock {
+        ClockKind::Virtual => {
+            let flush = server.traits.webhook.flush_delay_s.max(0.0) + 1.0;
+            sleep(Duration::from_secs_f64(flush)).await;
+        }
+        ClockKind::Wall => sleep(Duration::from_millis(300)).await,
+    }
+}

@@ -1,0 +1,18 @@
+//! Why a cell has no observation.
+
+/// The cell produced no evidence about the subject.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CellFault {
+    /// A party or the rig panicked.
+    #[error("panicked: {0}")]
+    Panicked(String),
+    /// The turn did not end in time.
+    #[error("the turn did not end within {0} s")]
+    Deadline(u64),
+    /// The run was stopped before this cell.
+    #[error("the run was stopped before this cell")]
+    Interrupted,
+    /// The parties could not be set up.
+    #[error("{0}")]
+    Setup(String),
+}

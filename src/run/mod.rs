@@ -1,0 +1,87 @@
+//! Executing a plan: every cell on a thread and a clock of its own, results in plan order.
+//!
+//! The runner knows nothing of verdicts. It hands out [`Observation`]s, or says why a cell has none.
+
+mod cell;
+mod fault;
+mod observe;
+mod panics;
+mod parties;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
+
+pub use cell::{ClockKind, run_cell};
+pub use fault::CellFault;
+pub use parties::Parties;
+
+use crate::record::Observation;
+use crate::scenario::Cell;
+use crate::seed::Seed;
+
+/// How to run a plan.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// Which clock.
+    pub clock: ClockKind,
+    /// The run's seed; every cell derives its own.
+    pub seed: Seed,
+    /// Worker threads, at least one.
+    pub jobs: usize,
+}
+
+/// One finished cell.
+#[derive(Debug)]
+pub struct CellRun {
+    /// Its place in the plan.
+    pub index: usize,
+    /// The evidence, or why there is none.
+    pub result: Result<Observation, CellFault>,
+    /// Wall time, microseconds.
+    pub micros: u64,
+}
+
+/// Runs every cell and returns the results in plan order, one a cell: a cell that did not run says so.
+///
+/// `done` is called once a finished cell, in the order of finishing, from any worker. When `stop` turns
+/// true no further cell is started.
+pub fn execute(
+    cells: &[Cell],
+    parties: &Parties,
+    options: Options,
+    stop: &AtomicBool,
+    done: &(dyn Fn(&CellRun) + Sync),
+) -> Vec<CellRun> {
+    let next = AtomicUsize::new(0);
+    let results: Mutex<Vec<Option<CellRun>>> = Mutex::new(cells.iter().map(|_| None).collect());
+    let worker = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(cell) = cells.get(index) else { return };
+            let started = Instant::now();
+            let result = if stop.load(Ordering::Relaxed) {
+                Err(CellFault::Interrupted)
+            } else {
+                panics::caught(|| run_cell(cell, parties, options.clock, options.seed))
+            };
+            let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+            let run = CellRun { index, result, micros };
+            done(&run);
+            let mut results = results.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            if let Some(slot) = results.get_mut(index) {
+                *slot = Some(run);
+            }
+        }
+    };
+    let jobs = options.jobs.clamp(1, cells.len().max(1));
+    std::thread::scope(|scope| {
+        for _ in 1..jobs {
+            scope.spawn(worker);
+        }
+        worker();
+    });
+    let results = results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let missing = |index| CellRun { index, result: Err(CellFault::Interrupted), micros: 0 };
+    results.into_iter().enumerate().map(|(i, r)| r.unwrap_or_else(|| missing(i))).collect()
+}

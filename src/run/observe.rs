@@ -1,0 +1,36 @@
+//! From the notes of both ends to one observation.
+
+use crate::agent_server::link::Attended;
+use crate::agent_server::profile::Profile;
+use crate::agent_server::profile::client::ClientTraits;
+use crate::agent_server::server::Server;
+use crate::probe::Ledger;
+use crate::record::Observation;
+
+/// Settles the ledger of one client and puts everything that it could notice beside it.
+pub(super) fn observation(
+    server: &Server,
+    profile: &Profile<ClientTraits>,
+    attended: Attended,
+) -> Observation {
+    let notes = server.notes();
+    let link = attended.peer.and_then(|p| notes.links.get(&p)).cloned().unwrap_or_default();
+    let trace = attended.trace;
+    let ledger = Ledger::settle(&notes.server, profile.traits.connect.endpoint, &link, &trace);
+    Observation {
+        streams: profile.traits.streams,
+        shows: profile.traits.shows.clone(),
+        produced: notes.server.produced,
+        delivered: trace.delivered,
+        reply: notes.server.reply,
+        view: trace.view,
+        completed: notes.server.completed,
+        durables: ledger.durables,
+        flows: ledger.flows,
+        signal: trace.signal,
+        surfaced: trace.surfaced,
+        log: trace.log,
+        side_effects: server.side_effects(),
+        rig_faults: ledger.faults,
+    }
+}

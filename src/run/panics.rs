@@ -1,0 +1,45 @@
+//! A panic in one cell is that cell's result. Tasks of the cell run on its thread, and a runtime swallows
+//! their panics; so the hook notes them, and the cell is asked afterwards.
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::Once;
+
+use super::fault::CellFault;
+
+thread_local! {
+    /// `None` outside a cell; inside one, the first panic.
+    static FIRST: RefCell<Option<Option<String>>> = const { RefCell::new(None) };
+}
+
+/// Runs a cell on this thread; any panic on it, in any task, is a fault of the cell.
+pub(super) fn caught<T>(cell: impl FnOnce() -> Result<T, CellFault>) -> Result<T, CellFault> {
+    install();
+    FIRST.with(|f| *f.borrow_mut() = Some(None));
+    let result = catch_unwind(AssertUnwindSafe(cell));
+    let noted = FIRST.with(|f| f.borrow_mut().take()).flatten();
+    match (result, noted) {
+        (_, Some(message)) => Err(CellFault::Panicked(message)),
+        (Ok(result), None) => result,
+        (Err(_), None) => Err(CellFault::Panicked("without a message".to_owned())),
+    }
+}
+
+fn install() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let usual = take_hook();
+        set_hook(Box::new(move |info| {
+            let in_cell = FIRST.with(|f| match &mut *f.borrow_mut() {
+                Some(first) => {
+                    first.get_or_insert_with(|| info.to_string().replace('\n', " "));
+                    true
+                }
+                None => false,
+            });
+            if !in_cell {
+                usual(info);
+            }
+        }));
+    });
+}

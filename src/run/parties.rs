@@ -1,0 +1,39 @@
+//! The parties of a plan, resolved once: a profile is read for the first cell and shared by the rest.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::agent_server::profile::client::ClientChoice;
+use crate::agent_server::profile::{Catalogue, Profile, ProfileError, ServerTraits};
+use crate::scenario::Cell;
+
+/// Every server and client that a plan names.
+#[derive(Debug, Default)]
+pub struct Parties {
+    servers: BTreeMap<String, Arc<Profile<ServerTraits>>>,
+    clients: BTreeMap<String, Arc<ClientChoice>>,
+}
+
+impl Parties {
+    /// Resolves what the cells name.
+    pub fn of(cells: &[Cell], catalogue: &Catalogue) -> Result<Parties, ProfileError> {
+        let mut parties = Parties::default();
+        for cell in cells {
+            if !parties.servers.contains_key(&cell.server) {
+                parties.servers.insert(cell.server.clone(), Arc::new(catalogue.server(&cell.server)?));
+            }
+            if !parties.clients.contains_key(&cell.client) {
+                parties.clients.insert(cell.client.clone(), Arc::new(catalogue.client(&cell.client)?));
+            }
+        }
+        Ok(parties)
+    }
+
+    pub(super) fn server(&self, name: &str) -> Option<&Profile<ServerTraits>> {
+        self.servers.get(name).map(Arc::as_ref)
+    }
+
+    pub(super) fn client(&self, name: &str) -> Option<&ClientChoice> {
+        self.clients.get(name).map(Arc::as_ref)
+    }
+}

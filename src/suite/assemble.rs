@@ -1,0 +1,93 @@
+//! One cell's evidence, judged, as `run.json` holds it.
+
+use chrono::NaiveDate;
+
+use crate::judge;
+use crate::probe::Ledger;
+use crate::record::{
+    CellResult, Duties, Finding, Hop, HopFlow, Observation, Reason, SideEffects, Signal, Verdict,
+};
+use crate::run::CellFault;
+use crate::scenario::Cell;
+use crate::unit::Tally;
+
+/// Judges the cell and writes down the result. A cell without evidence is a finding too.
+pub(super) fn cell(cell: &Cell, result: &Result<Observation, CellFault>, today: NaiveDate) -> CellResult {
+    let findings = match result {
+        Ok(observation) => {
+            judge::judge(observation, &Duties { must_not_receive: cell.must_not_receive.clone() })
+        }
+        Err(fault) => vec![of_fault(fault)],
+    };
+    let Some(headline) = findings.first().cloned() else {
+        // The judge never returns nothing; should it, the cell must not look green.
+        return written(cell, result, vec![of_fault(&CellFault::Setup("no finding".into()))], today);
+    };
+    debug_assert!(findings.iter().all(|f| f.verdict >= headline.verdict));
+    written(cell, result, findings, today)
+}
+
+fn written(
+    cell: &Cell,
+    result: &Result<Observation, CellFault>,
+    findings: Vec<Finding>,
+    today: NaiveDate,
+) -> CellResult {
+    let observation = result.as_ref().ok();
+    let headline = findings.first().cloned().unwrap_or_else(|| of_fault(&CellFault::Interrupted));
+    let (outcome, outcome_note) = judge::outcome(&headline, &cell.expected, cell.known.as_ref(), today);
+    let flows = observation.map(|o| o.flows.clone()).unwrap_or_default();
+    let hops = if flows.is_empty() { Vec::new() } else { Ledger::total(&flows) };
+    let at = |hop: Hop, of: fn(&HopFlow) -> Tally| hops.iter().find(|f| f.hop == hop).map(of);
+    let list = cell.client.split_once('/').map(|(_, list)| format!("/{list}")).unwrap_or_default();
+    CellResult {
+        id: cell.id.clone(),
+        hash: cell.hash.clone(),
+        scenario: cell.scenario.clone(),
+        server: cell.server_profile.clone(),
+        server_release: cell.server.clone(),
+        client: format!("{}{list}", cell.client_profile),
+        client_release: cell.client.clone(),
+        client_asked: cell.client_asked.clone(),
+        workload: cell.workload.name.clone(),
+        mutation: cell.mutation.to_string(),
+        verdict: headline.verdict,
+        scope: headline.scope,
+        lost_at: headline.lost_at,
+        reason: headline.reason,
+        signal: headline.signal,
+        log_lines: observation.map_or(0, |o| o.log.values().sum()),
+        expected: cell.expected.verdict,
+        outcome,
+        outcome_note,
+        // Certificates come from replaying the corpus through the real packages; none has been issued yet.
+        proven: false,
+        produced: at(Hop::Produced, |f| f.left).unwrap_or_default(),
+        delivered: at(Hop::Delivered, |f| f.left).unwrap_or_default(),
+        hops: hops.clone(),
+        classes: flows,
+        durables: observation.map(|o| o.durables.clone()).unwrap_or_default(),
+        surfaced: observation.map(|o| o.surfaced.clone()).unwrap_or_default(),
+        log: observation.map(|o| o.log.clone()).unwrap_or_default(),
+        side_effects: observation.map_or_else(SideEffects::default, |o| o.side_effects.clone()),
+        findings,
+    }
+}
+
+fn of_fault(fault: &CellFault) -> Finding {
+    let (verdict, reason) = match fault {
+        CellFault::Panicked(_) => (Verdict::Invalid, "panicked"),
+        CellFault::Deadline(_) => (Verdict::NotRun, "deadline"),
+        CellFault::Interrupted => (Verdict::NotRun, "interrupted"),
+        CellFault::Setup(_) => (Verdict::NotRun, "setup_failed"),
+    };
+    Finding {
+        verdict,
+        scope: None,
+        lost_at: None,
+        reason: Some(Reason::new(reason)),
+        signal: Signal::None,
+        amount: Tally::default(),
+        note: fault.to_string(),
+    }
+}

@@ -1,0 +1,110 @@
+//! From scenarios to a result: plan, run, judge, and put together what `run.json` holds.
+//!
+//! This is the only place where the runner and the judge meet, and they meet in plain records.
+
+mod assemble;
+mod digest;
+
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use chrono::NaiveDate;
+
+use crate::agent_server::profile::{Catalogue, ProfileError};
+use crate::record::{CellResult, Ran, Run, SCHEMA, Timing, Totals};
+use crate::run::{self, CellRun, Options, Parties};
+use crate::scenario::{Cell, Scenario, ScenarioError, Selection, expand};
+
+/// Cells to run, and the questions they answer.
+#[derive(Debug)]
+pub struct Plan {
+    /// The scenarios, in the order asked for.
+    pub scenarios: Vec<Ran>,
+    /// Their cells.
+    pub cells: Vec<Cell>,
+    parties: Parties,
+}
+
+/// A plan that cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// A scenario or a selection is wrong.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// A profile is wrong.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+}
+
+impl Plan {
+    /// Loads the scenarios, given by name or file, and expands them under the selection.
+    pub fn of(names: &[String], selection: &Selection, catalogue: &Catalogue) -> Result<Plan, PlanError> {
+        let (mut scenarios, mut cells) = (Vec::new(), Vec::new());
+        for name in names {
+            let scenario = Scenario::load(name, catalogue)?;
+            cells.extend(expand(&scenario, catalogue, selection)?);
+            scenarios.push(Ran { name: scenario.name.clone(), question: scenario.question.clone() });
+        }
+        let parties = Parties::of(&cells, catalogue)?;
+        Ok(Plan { scenarios, cells, parties })
+    }
+
+    /// Runs the plan and judges every cell.
+    ///
+    /// `today` decides whether a known failure has expired. `done` is told of every finished cell.
+    pub fn run(
+        &self,
+        options: Options,
+        today: NaiveDate,
+        stop: &AtomicBool,
+        done: &(dyn Fn(&CellRun) + Sync),
+    ) -> Run {
+        let started = Instant::now();
+        let runs = run::execute(&self.cells, &self.parties, options, stop, done);
+        let seconds = started.elapsed().as_secs_f64();
+        let cells: Vec<CellResult> = runs
+            .iter()
+            .zip(&self.cells)
+            .map(|(run, cell)| assemble::cell(cell, &run.result, today))
+            .collect();
+        let timing = Timing {
+            seconds,
+            cells_per_second: if seconds > 0.0 { count(cells.len()) / seconds } else { 0.0 },
+            jobs: options.jobs,
+            cell_micros: runs.iter().map(|r| r.micros).collect(),
+        };
+        let mut run = Run {
+            schema: SCHEMA.to_owned(),
+            skewlab: env!("CARGO_PKG_VERSION").to_owned(),
+            seed: options.seed.0,
+            clock: options.clock.as_str().to_owned(),
+            digest: String::new(),
+            scenarios: self.scenarios.clone(),
+            totals: totals(&cells),
+            cells,
+            timing,
+        };
+        run.digest = digest::digest(&run);
+        run
+    }
+}
+
+fn count(n: usize) -> f64 {
+    f64::from(u32::try_from(n).unwrap_or(u32::MAX))
+}
+
+fn totals(cells: &[CellResult]) -> Totals {
+    use crate::record::Outcome;
+    let mut totals = Totals { cells: cells.len() as u64, ..Totals::default() };
+    for cell in cells {
+        let slot = match cell.outcome {
+            _ if cell.verdict.is_rig_fault() => &mut totals.rig,
+            Outcome::Expected => &mut totals.expected,
+            Outcome::Unexpected => &mut totals.unexpected,
+            Outcome::Known => &mut totals.known,
+            Outcome::Stale => &mut totals.stale,
+        };
+        *slot += 1;
+    }
+    totals
+}
