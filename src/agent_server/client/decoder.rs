@@ -105,11 +105,9 @@ fn not_json(detail: &str) -> Refused {
 }
 
 fn rejected(rejection: Rejection) -> Refused {
-    let details: Vec<String> = rejection.details.iter().map(|(code, at)| format!("{code} at `{at}`")).collect();
-    let detail = if details.is_empty() {
-        rejection.error.to_string()
-    } else {
-        format!("{}: {}", rejection.error, details.join(", "))
-    };
+    let details: Vec<String> =
+        rejection.details.iter().map(|(code, at)| format!("{code} at `{at}`")).collect();
+    let colon = if details.is_empty() { "" } else { ": " };
+    let detail = format!("{}{colon}{}", rejection.error, details.join(", "));
     Refused { hop: rejection.hop, reason: rejection.reason, detail }
 }

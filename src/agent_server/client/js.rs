@@ -12,16 +12,18 @@ pub(super) fn string(value: &Value) -> String {
         Value::Number(n) => number(n),
         Value::String(s) => s.clone(),
         // Inside an array, null is the empty string.
-        Value::Array(items) => {
-            items.iter().map(|v| if v.is_null() { String::new() } else { string(v) }).collect::<Vec<_>>().join(",")
-        }
+        Value::Array(items) => items
+            .iter()
+            .map(|v| if v.is_null() { String::new() } else { string(v) })
+            .collect::<Vec<_>>()
+            .join(","),
         Value::Object(_) => "[object Object]".to_owned(),
     }
 }
 
 fn number(n: &Number) -> String {
     match n.as_f64() {
-        Some(f) if f == 0.0 => "0".to_owned(),
+        Some(0.0) => "0".to_owned(),
         // Integers print in full up to 10^21, and every number here is a double.
         Some(f) if f.abs() < 1e21 => format!("{f}"),
         Some(f) => format!("{f:e}").replace('e', "e+"),

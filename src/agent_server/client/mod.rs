@@ -87,8 +87,11 @@ impl Client {
     /// Takes one frame: writes exactly one receipt, and appends to `trace.delivered` what the application
     /// got. Always hand over the same trace: deltas that wait for an animation frame settle their receipt
     /// later.
+    ///
+    /// # Panics
+    ///
+    /// When the profile's mutant says so, which proves that the runner survives a party that panics.
     pub fn receive(&mut self, frame: Incoming<'_>, trace: &mut ClientTrace) {
-        // The mutant proves that the runner survives a party that panics.
         assert!(!self.traits.mutant.panic, "client mutant: panic");
         self.fault = None;
         let mut desk = Desk { failure: &self.traits.failure, delivery: &mut self.delivery, trace };
@@ -101,8 +104,7 @@ impl Client {
             }
         };
         // On the session socket the event is inside the frame, and so is its guard.
-        let enveloped = value.get("type").is_some() && value.get("event").is_some();
-        let event = if enveloped { value.get("event") } else { Some(&value) };
+        let event = if self.app.guards_itself() { value.get("event") } else { Some(&value) };
         let (state, ends) = event.map_or((false, false), |e| (turn::is_state(e), turn::ends(e)));
         if self.traits.mutant.reject_durables && event.is_some_and(is_durable) {
             return desk.receipt(stopped(Hop::Decoded, "mutant_rejected"));
@@ -136,11 +138,13 @@ impl Client {
 
     /// An animation frame: draws the deltas that wait.
     pub fn tick(&mut self, trace: &mut ClientTrace) {
-        self.app.flush(&mut Desk {
-            failure: &self.traits.failure,
-            delivery: &mut self.delivery,
-            trace,
-        });
+        self.app.flush(&mut Desk { failure: &self.traits.failure, delivery: &mut self.delivery, trace });
+    }
+
+    /// The `after_seq` that a reconnect on the session socket asks for; `None` elsewhere, and before the
+    /// first `sync`.
+    pub fn cursor(&self) -> Option<i64> {
+        self.app.cursor()
     }
 
     /// The upgrade was refused with an HTTP status.

@@ -105,8 +105,7 @@ impl Slots {
         std::iter::once(self.canvas.reply().as_str()).chain(open).collect()
     }
 
-    /// Every event up to this one has been seen, with no gap: what a reconnect would ask for.
-    #[cfg(test)]
+    /// Every event up to this one has been seen, with no gap: what a reconnect asks for.
     pub(super) fn cursor(&self) -> Option<i64> {
         self.cursor.at()
     }

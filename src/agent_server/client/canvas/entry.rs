@@ -64,10 +64,7 @@ pub(super) struct Payload {
 
 impl Payload {
     pub(super) fn of(event: &Value) -> Payload {
-        Payload {
-            content: event.get("content").cloned(),
-            reasoning: event.get("reasoning_content").cloned(),
-        }
+        Payload { content: event.get("content").cloned(), reasoning: event.get("reasoning_content").cloned() }
     }
 
     /// `mergeStreamingDeltaEvent`: both fields become strings, and null when empty.

@@ -10,9 +10,9 @@ mod reconcile;
 mod segments;
 pub(super) mod shape;
 mod side_effects;
-mod store;
 #[cfg(test)]
 mod snapshot;
+mod store;
 mod think;
 mod view;
 

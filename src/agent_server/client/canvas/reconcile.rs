@@ -24,8 +24,9 @@ pub(super) enum Own {
 pub(super) fn finalise(traits: &StoreTraits, last: &Entry, ui: &mut Vec<Entry>) -> Result<Own, Threw> {
     let Some(event) = last.event() else { return Ok(Own::Append) };
     let turn = ui.iter().rposition(|e| e.event().is_some_and(shape::is_user_turn)).map_or(0, |at| at + 1);
-    let content: Vec<usize> =
-        (turn..ui.len()).filter(|&at| ui[at].delta().is_some_and(super::entry::Payload::has_content)).collect();
+    let content: Vec<usize> = (turn..ui.len())
+        .filter(|&at| ui[at].delta().is_some_and(super::entry::Payload::has_content))
+        .collect();
     let slack = match traits.finalise {
         Finalise::None => return Ok(Own::Append),
         Finalise::Supersede => {

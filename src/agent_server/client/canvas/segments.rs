@@ -19,9 +19,7 @@ pub(super) fn matched(target: &str, segments: &[String], slack: Slack) -> Option
     let candidates: &[&str] = match slack {
         Slack::Exact => &[&streamed],
         Slack::End => &[&streamed, js::trim_end(&streamed)],
-        Slack::Both => {
-            &[&streamed, js::trim_end(&streamed), js::trim_start(&streamed), js::trim(&streamed)]
-        }
+        Slack::Both => &[&streamed, js::trim_end(&streamed), js::trim_start(&streamed), js::trim(&streamed)],
     };
     if let Some(found) = candidates.iter().find(|c| !c.is_empty() && target.starts_with(**c)) {
         return Some(found.len());

@@ -89,7 +89,12 @@ pub(super) fn bubble(traits: &StoreTraits, payload: &Payload) -> Result<Bubble, 
     Ok(Bubble { reasoning: parts.join("\n\n"), message })
 }
 
-fn draw(store: &Store, entry: &Entry, hoisted: &mut HashSet<String>, seen: &mut Vec<Seen>) -> Result<(), Threw> {
+fn draw(
+    store: &Store,
+    entry: &Entry,
+    hoisted: &mut HashSet<String>,
+    seen: &mut Vec<Seen>,
+) -> Result<(), Threw> {
     let Some(payload) = entry.delta() else {
         return entry.event().map_or(Ok(()), |event| event_bubbles(store, event, hoisted, seen));
     };
@@ -127,9 +132,11 @@ fn event_bubbles(
     }
     if shape::observation_kind(event).is_some() {
         let of = |e: &&Value| event.get("action_id").is_some_and(|id| e.get("id") == Some(id));
-        let source = store.events.iter().filter_map(Entry::event).find(|e| {
-            of(e) && shape::action_kind(e).is_some() && !shape::is_action_of(e, "ThinkAction")
-        });
+        let source = store
+            .events
+            .iter()
+            .filter_map(Entry::event)
+            .find(|e| of(e) && shape::action_kind(e).is_some() && !shape::is_action_of(e, "ThinkAction"));
         return source.map_or(Ok(()), |action| thought(action, hoisted, seen));
     }
     if shape::is_message(event) {
@@ -138,7 +145,12 @@ fn event_bubbles(
     Ok(())
 }
 
-fn action(event: &Value, kind: &Value, hoisted: &mut HashSet<String>, seen: &mut Vec<Seen>) -> Result<(), Threw> {
+fn action(
+    event: &Value,
+    kind: &Value,
+    hoisted: &mut HashSet<String>,
+    seen: &mut Vec<Seen>,
+) -> Result<(), Threw> {
     let field = |key: &str| event.get("action").and_then(|a| a.get(key));
     match kind.as_str() {
         Some("FinishAction") => {

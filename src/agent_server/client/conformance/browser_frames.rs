@@ -9,7 +9,7 @@ use super::{Bench, corpus};
 use crate::probe::Fate;
 
 /// Frames of this file that are left out, with the reason.
-const EXCLUDED: [(&str, &str); 1] =
+pub(super) const EXCLUDED: [(&str, &str); 1] =
     [("x_big_number", "1e999 is Infinity in JavaScript, and wire::json has no number for it")];
 
 #[derive(Deserialize)]
@@ -27,6 +27,11 @@ struct Group {
 
 fn frames() -> Frames {
     serde_json::from_str(include_str!("../../../../tests/fixtures/browser/frames.json")).unwrap()
+}
+
+/// The extended corpus, by name.
+pub(super) fn extended() -> BTreeMap<String, String> {
+    frames().raw
 }
 
 const SEED: &str = r#"{"id":"seed-user","timestamp":"2026-11-30T07:44:00.000000","source":"user","llm_message":{"role":"user","content":[{"type":"text","text":"hi-seed"}],"thinking_blocks":[]},"activated_skills":[],"extended_content":[],"kind":"MessageEvent"}"#;
@@ -49,13 +54,12 @@ fn row(version: &str, raw: &str) -> Vec<Value> {
     seeded.tick();
     let chat = seeded.snapshot();
     let mut seen: Vec<Value> = chat.seen.as_array().cloned().unwrap_or_default();
-    let seed = seen.iter().position(|s| *s == json!(["user", "hi-seed"]));
-    if let Some(at) = seed {
+    let after = seen.iter().position(|s| *s == json!(["user", "hi-seed"]));
+    if let Some(at) = after {
         seen.remove(at);
     }
     let texts = |who: &str| {
-        let texts: Vec<&str> =
-            seen.iter().filter(|s| s[0] == who).map(|s| s[1].as_str().unwrap()).collect();
+        let texts: Vec<&str> = seen.iter().filter(|s| s[0] == who).map(|s| s[1].as_str().unwrap()).collect();
         if texts.is_empty() { Value::Null } else { json!(texts.join("\n")) }
     };
     let banner = seeded.trace.surfaced.iter().find_map(|s| s.strip_prefix("error banner: "));
@@ -71,7 +75,7 @@ fn row(version: &str, raw: &str) -> Vec<Value> {
         texts("agent"),
         texts("thinking"),
         json!(chat.seen.is_null()),
-        json!(seed.is_some_and(|at| at > 0)),
+        json!(after.is_some_and(|at| at > 0)),
     ]
 }
 

@@ -100,8 +100,7 @@ fn every_step_shows_what_it_showed_in_the_released_canvas() {
                     lines = bench.log_lines();
                 });
                 let store = bench.snapshot();
-                for (part, have, want) in
-                    [("events", &store.events, &got.events), ("ui", &store.ui, &got.ui)]
+                for (part, have, want) in [("events", &store.events, &got.events), ("ui", &store.ui, &got.ui)]
                 {
                     if have != want {
                         wrong.push(format!("{version} {name} {part}: {have} not {want}"));

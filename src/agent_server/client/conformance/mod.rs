@@ -8,7 +8,8 @@ mod browser_given;
 mod browser_scenarios;
 mod checks;
 mod chromium;
-mod python;
+mod listening;
+mod mutants;
 mod session;
 mod typescript;
 
