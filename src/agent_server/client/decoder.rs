@@ -108,6 +108,6 @@ fn rejected(rejection: Rejection) -> Refused {
     let details: Vec<String> =
         rejection.details.iter().map(|(code, at)| format!("{code} at `{at}`")).collect();
     let colon = if details.is_empty() { "" } else { ": " };
-    let detail = format!("{}{colon}{}", rejection.error, details.join(", "));
+    let detail = format!("{}{colon}{}", rejection.error.as_str(), details.join(", "));
     Refused { hop: rejection.hop, reason: rejection.reason, detail }
 }

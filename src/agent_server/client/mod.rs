@@ -5,8 +5,29 @@
 //! ```
 //!
 //! A frame that stops leaves a receipt with the hop and the reason, and whatever the profile says can be
-//! noticed of it. Adding an era is adding a profile; adding a behaviour is adding a trait and reading it in
-//! the stage that it belongs to.
+//! noticed of it.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `decoder`, `event_model` | from bytes to a value that the client understands |
+//! | `guard` | the browser's only check |
+//! | `app` | which application is behind the library: `listen`, `literal`, `canvas` or `slots` |
+//! | `canvas` | the chat of the front end: store, reconciliation, view |
+//! | `slots`, `cursor` | the session socket: items that stream, and what a reconnect asks for |
+//! | `batcher` | deltas that wait for an animation frame |
+//! | `delivery` | the last step: text that is shown is noted, and a mutant may spoil it |
+//! | `desk`, `failure` | receipts, and what can be noticed of a failure |
+//! | `turn` | the end of a turn |
+//! | `check` | one frame, one answer |
+//! | `conformance` | all of it against recordings of the released packages |
+//!
+//! **Adding an era** is adding a profile and its name in `profile/embedded.rs`. **Adding a behaviour** is
+//! adding a trait, reading it in the stage that it belongs to, and a recording that shows it.
+//!
+//! **Pitfalls.** Hand the same trace to every call: a delta that waits settles its receipt later. Nothing may
+//! ask for a profile's name or family. The canvas compares times as text and strings by JavaScript's rules
+//! (`js`); Rust's own `trim` and comparison differ. The reducer either changes the list or throws before it
+//! does, so a new reconciliation must look before it writes.
 
 mod app;
 mod batcher;

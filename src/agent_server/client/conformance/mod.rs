@@ -10,6 +10,7 @@ mod checks;
 mod chromium;
 mod listening;
 mod mutants;
+mod notes;
 mod session;
 mod typescript;
 
