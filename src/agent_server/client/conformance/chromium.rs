@@ -182,3 +182,12 @@ fn an_alpha_shows_the_final_message_only() {
     assert_eq!(play("browser-1.0.0-alpha.10", &mutated("none")), shown((0, TOKENS, 1)));
     assert_eq!(play("browser-1.0.0-alpha.5", &mutated("none")), shown((0, TOKENS, 1)));
 }
+
+/// Every other version that was driven in Chromium, unmutated.
+#[test]
+fn each_driven_version_streams() {
+    for version in ["1.2.0", "1.4.0", "1.6.1", "1.7.2", "1.15.0", "1.16.0"] {
+        let got = play(&format!("browser-{version}"), &mutated("none"));
+        assert_eq!(got, shown((TOKENS, TOKENS, 1)), "{version}");
+    }
+}
