@@ -31,7 +31,7 @@ fn mark(outcome: CheckOutcome) -> &'static str {
 pub fn check_table(frames: &[CheckedFrame], out: &mut dyn Write) -> io::Result<()> {
     let Some(first) = frames.first() else { return writeln!(out, "no frames") };
     let mut table = Table::new();
-    table.load_preset(NOTHING);
+    table.load_style(NOTHING);
     let heads = first.clients.iter().map(|(n, _)| Cell::new(stacked(n)).set_alignment(CellAlignment::Center));
     table.set_header(std::iter::once(Cell::new("frame")).chain(heads));
     for frame in frames {

@@ -49,7 +49,7 @@ pub(super) fn grids(cells: &[&CellResult]) -> Vec<(String, String)> {
 fn grid(cells: &[&CellResult], rows: Axis, columns: Axis) -> String {
     let heads = values(cells, columns);
     let mut table = Table::new();
-    table.load_preset(NOTHING);
+    table.load_style(NOTHING);
     let head = heads.iter().map(|h| GridCell::new(stacked(h)).set_alignment(CellAlignment::Center));
     table.set_header(std::iter::once(GridCell::new("")).chain(head));
     for row in values(cells, rows) {

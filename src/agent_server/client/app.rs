@@ -23,7 +23,7 @@ pub(super) struct App {
 #[derive(Debug)]
 enum Kind {
     Callbacks(Callbacks),
-    LiteralKind,
+    Literal,
     Canvas(Box<Canvas>),
     Slots(Box<Slots>),
 }
@@ -38,7 +38,7 @@ impl App {
             if name.is_empty() && list.is_none() { Listening::Called } else { profile.list(name)? };
         let kind = match traits.application.kind {
             Application::Callbacks => Kind::Callbacks(Callbacks::new(name, listening)),
-            Application::LiteralKind => Kind::LiteralKind,
+            Application::LiteralKind => Kind::Literal,
             Application::Canvas => Kind::Canvas(Box::new(Canvas::new(&traits.store))),
             Application::Slots => Kind::Slots(Box::new(Slots::new(&traits.store, traits.guard))),
         };
@@ -52,8 +52,8 @@ impl App {
             Kind::Canvas(canvas) => return canvas.take(value, desk),
             Kind::Slots(slots) => return slots.take(&value, desk),
             Kind::Callbacks(callbacks) if is_delta => callbacks.delta(&value, desk.delivery, desk.trace),
-            Kind::LiteralKind if is_delta => literal::delta(&value, desk.delivery, desk.trace),
-            Kind::Callbacks(_) | Kind::LiteralKind => taken(),
+            Kind::Literal if is_delta => literal::delta(&value, desk.delivery, desk.trace),
+            Kind::Callbacks(_) | Kind::Literal => taken(),
         };
         if let Some(Err(NoProperties)) = self.cache.as_mut().map(|c| c.keep(&value)) {
             desk.note(|f| &f.cache, "");
@@ -71,7 +71,7 @@ impl App {
         match &self.kind {
             Kind::Canvas(canvas) => canvas.due(),
             Kind::Slots(slots) => slots.due(),
-            Kind::Callbacks(_) | Kind::LiteralKind => None,
+            Kind::Callbacks(_) | Kind::Literal => None,
         }
     }
 
@@ -80,7 +80,7 @@ impl App {
         match &mut self.kind {
             Kind::Canvas(canvas) => canvas.flush(desk),
             Kind::Slots(slots) => slots.flush(desk),
-            Kind::Callbacks(_) | Kind::LiteralKind => {}
+            Kind::Callbacks(_) | Kind::Literal => {}
         }
     }
 
@@ -91,12 +91,20 @@ impl App {
         }
     }
 
+    /// The sequence number that a reconnect asks to continue after, on the session socket.
+    pub(super) fn cursor(&self) -> Option<i64> {
+        match &self.kind {
+            Kind::Slots(slots) => slots.cursor(),
+            _ => None,
+        }
+    }
+
     /// The reply as a person sees it; `None` for an application without a view of its own.
     pub(super) fn view(&self) -> Option<String> {
         match &self.kind {
             Kind::Canvas(canvas) => Some(canvas.reply()),
             Kind::Slots(slots) => Some(slots.reply()),
-            Kind::Callbacks(_) | Kind::LiteralKind => None,
+            Kind::Callbacks(_) | Kind::Literal => None,
         }
     }
 

@@ -108,10 +108,8 @@ fn stopped(profile: &Profile<ClientTraits>, hop: Hop, reason: &Reason) -> Found 
 fn reached(profile: &Profile<ClientTraits>, frame: &Value, pieces: &[Piece], missing: &Reason) -> Found {
     let application = profile.traits.application.kind;
     let on_session = application == Application::Slots;
-    let is_delta = match on_session {
-        true => frame.get("type").and_then(Value::as_str) == Some("delta"),
-        false => frame.get("kind").and_then(Value::as_str) == Some(DELTA_KIND),
-    };
+    let (key, word) = if on_session { ("type", "delta") } else { ("kind", DELTA_KIND) };
+    let is_delta = frame.get(key).and_then(Value::as_str) == Some(word);
     if !is_delta {
         let known = match application {
             Application::Callbacks | Application::Slots => true,
@@ -123,7 +121,7 @@ fn reached(profile: &Profile<ClientTraits>, frame: &Value, pieces: &[Piece], mis
     let own = own_text(frame, on_session);
     let shown: Vec<&Piece> = pieces.iter().filter(|p| p.class != Class::Empty).collect();
     let expected: Vec<&Piece> = own.iter().filter(|p| profile.traits.shows.contains(&p.class)).collect();
-    if odd_payload(frame) || shown.iter().any(|p| !own.contains(p)) {
+    if odd_payload(frame, &profile.traits.shows) || shown.iter().any(|p| !own.contains(p)) {
         let text: Vec<&str> = shown.iter().map(|p| p.text.as_str()).collect();
         return Found {
             shown: Some(format!("shown as {:?}", text.concat())),
@@ -134,13 +132,11 @@ fn reached(profile: &Profile<ClientTraits>, frame: &Value, pieces: &[Piece], mis
         return found(CheckOutcome::Dropped, Some(missing));
     }
     // Nothing to show is fine for a delta without text; hidden text is something handed on and not shown.
-    match own.is_empty() || !expected.is_empty() {
-        _ if application == Application::LiteralKind && shown.is_empty() => {
-            found(CheckOutcome::PassedThrough, Some(missing))
-        }
-        true => found(CheckOutcome::Delivered, None),
-        false => found(CheckOutcome::PassedThrough, Some(missing)),
+    let hidden = expected.is_empty() && !own.is_empty();
+    if hidden || (application == Application::LiteralKind && shown.is_empty()) {
+        return found(CheckOutcome::PassedThrough, Some(missing));
     }
+    found(CheckOutcome::Delivered, None)
 }
 
 /// The text that the frame itself carries.
@@ -153,9 +149,10 @@ fn own_text(frame: &Value, on_session: bool) -> Vec<Piece> {
     [piece("reasoning_content", true), piece("content", reasoning)].into_iter().flatten().collect()
 }
 
-/// Whether a payload field holds something that is no text and still gets drawn.
-fn odd_payload(frame: &Value) -> bool {
-    ["content", "reasoning_content"].into_iter().filter_map(|k| frame.get(k)).any(|value| match value {
+/// Whether a payload field that is shown holds something that is no text and still gets drawn.
+fn odd_payload(frame: &Value, shows: &[Class]) -> bool {
+    let fields = [("content", Class::Text), ("reasoning_content", Class::Reasoning)];
+    fields.into_iter().filter(|(_, c)| shows.contains(c)).filter_map(|(k, _)| frame.get(k)).any(|v| match v {
         Value::Null | Value::String(_) => false,
         other => !js::string(other).is_empty(),
     })

@@ -25,7 +25,6 @@ impl Cursor {
     }
 
     /// Where it stands; `None` before the first frame.
-    #[cfg(test)]
     pub(super) fn at(&self) -> Option<i64> {
         self.at
     }

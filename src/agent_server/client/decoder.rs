@@ -110,10 +110,7 @@ fn not_json(detail: &str) -> Refused {
 fn rejected(rejection: Rejection) -> Refused {
     let details: Vec<String> =
         rejection.details.iter().map(|(code, at)| format!("{code} at `{at}`")).collect();
-    let detail = if details.is_empty() {
-        rejection.error.as_str().to_owned()
-    } else {
-        format!("{}: {}", rejection.error.as_str(), details.join(", "))
-    };
+    let colon = if details.is_empty() { "" } else { ": " };
+    let detail = format!("{}{colon}{}", rejection.error.as_str(), details.join(", "));
     Refused { hop: rejection.hop, reason: rejection.reason, detail }
 }

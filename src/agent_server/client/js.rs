@@ -23,7 +23,9 @@ pub(super) fn string(value: &Value) -> String {
 
 fn number(n: &Number) -> String {
     match n.as_f64() {
-        Some(f) if f == 0.0 => "0".to_owned(),
+        // The reader's stand-in for an infinity, which is how JavaScript reads 1e999.
+        Some(f) if f.abs() >= f64::MAX => if f > 0.0 { "Infinity" } else { "-Infinity" }.to_owned(),
+        Some(0.0) => "0".to_owned(),
         // Integers print in full up to 10^21, and every number here is a double.
         Some(f) if f.abs() < 1e21 => format!("{f}"),
         Some(f) => format!("{f:e}").replace('e', "e+"),

@@ -5,8 +5,29 @@
 //! ```
 //!
 //! A frame that stops leaves a receipt with the hop and the reason, and whatever the profile says can be
-//! noticed of it. Adding an era is adding a profile; adding a behaviour is adding a trait and reading it in
-//! the stage that it belongs to.
+//! noticed of it.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `decoder`, `event_model` | from bytes to a value that the client understands |
+//! | `guard` | the browser's only check |
+//! | `app` | which application is behind the library: `listen`, `literal`, `canvas` or `slots` |
+//! | `canvas` | the chat of the front end: store, reconciliation, view |
+//! | `slots`, `cursor` | the session socket: items that stream, and what a reconnect asks for |
+//! | `batcher` | deltas that wait for an animation frame |
+//! | `delivery` | the last step: text that is shown is noted, and a mutant may spoil it |
+//! | `desk`, `failure` | receipts, and what can be noticed of a failure |
+//! | `turn` | the end of a turn |
+//! | `check` | one frame, one answer |
+//! | `conformance` | all of it against recordings of the released packages |
+//!
+//! **Adding an era** is adding a profile and its name in `profile/embedded.rs`. **Adding a behaviour** is
+//! adding a trait, reading it in the stage that it belongs to, and a recording that shows it.
+//!
+//! **Pitfalls.** Hand the same trace to every call: a delta that waits settles its receipt later. Nothing may
+//! ask for a profile's name or family. The canvas compares times as text and strings by JavaScript's rules
+//! (`js`); Rust's own `trim` and comparison differ. The reducer either changes the list or throws before it
+//! does, so a new reconciliation must look before it writes.
 
 mod app;
 mod batcher;
@@ -87,8 +108,11 @@ impl Client {
     /// Takes one frame: writes exactly one receipt, and appends to `trace.delivered` what the application
     /// got. Always hand over the same trace: deltas that wait for an animation frame settle their receipt
     /// later.
+    ///
+    /// # Panics
+    ///
+    /// When the profile's mutant says so, which proves that the runner survives a party that panics.
     pub fn receive(&mut self, frame: Incoming<'_>, trace: &mut ClientTrace) {
-        // The mutant proves that the runner survives a party that panics.
         assert!(!self.traits.mutant.panic, "client mutant: panic");
         self.fault = None;
         let mut desk = Desk { failure: &self.traits.failure, delivery: &mut self.delivery, trace };
@@ -101,8 +125,7 @@ impl Client {
             }
         };
         // On the session socket the event is inside the frame, and so is its guard.
-        let enveloped = value.get("type").is_some() && value.get("event").is_some();
-        let event = if enveloped { value.get("event") } else { Some(&value) };
+        let event = if self.app.guards_itself() { value.get("event") } else { Some(&value) };
         let (state, ends) = event.map_or((false, false), |e| (turn::is_state(e), turn::ends(e)));
         if self.traits.mutant.reject_durables && event.is_some_and(is_durable) {
             return desk.receipt(stopped(Hop::Decoded, "mutant_rejected"));
@@ -137,6 +160,12 @@ impl Client {
     /// An animation frame: draws the deltas that wait.
     pub fn tick(&mut self, trace: &mut ClientTrace) {
         self.app.flush(&mut Desk { failure: &self.traits.failure, delivery: &mut self.delivery, trace });
+    }
+
+    /// The `after_seq` that a reconnect on the session socket asks for; `None` elsewhere, and before the
+    /// first `sync`.
+    pub fn cursor(&self) -> Option<i64> {
+        self.app.cursor()
     }
 
     /// The upgrade was refused with an HTTP status.

@@ -1,5 +1,9 @@
-//! The chat behind the session socket: a slot per item, retired by its durable event (unreleased; read in
-//! the front end that followed the canvas).
+//! The chat behind the session socket: a slot per item, retired by its durable event.
+//!
+//! No release has it and it was never run here. The rules come from a description of the front end's source:
+//! a delta without an open slot is dropped, a lower attempt is ignored, a higher one starts the text anew, an
+//! unknown type is ignored, an error frame shows as a banner, a close clears slots and queue. Beyond that
+//! description: an aborted item's text leaves the chat, and a repeated `item_started` changes nothing.
 
 use std::time::Duration;
 
@@ -105,8 +109,7 @@ impl Slots {
         std::iter::once(self.canvas.reply().as_str()).chain(open).collect()
     }
 
-    /// Every event up to this one has been seen, with no gap: what a reconnect would ask for.
-    #[cfg(test)]
+    /// Every event up to this one has been seen, with no gap: what a reconnect asks for.
     pub(super) fn cursor(&self) -> Option<i64> {
         self.cursor.at()
     }

@@ -4,6 +4,8 @@ mod choice;
 mod failure;
 mod listen;
 mod store;
+#[cfg(test)]
+mod tests;
 
 use serde::{Deserialize, Serialize};
 

@@ -112,8 +112,8 @@ impl Store {
 }
 
 /// Merges a delta into the last entry, if that is a delta it may merge with.
-fn merge_into_last(list: &mut [Entry], delta: &Entry, rule: Merge) -> bool {
-    let (Some(incoming), Some(last)) = (delta.delta(), list.last_mut()) else { return false };
+fn merge_into_last(entries: &mut [Entry], delta: &Entry, rule: Merge) -> bool {
+    let (Some(incoming), Some(last)) = (delta.delta(), entries.last_mut()) else { return false };
     if rule == Merge::SameSender && last.planning != delta.planning {
         return false;
     }
