@@ -61,6 +61,8 @@ mod tests {
     fn cell(verdict: Verdict, outcome: Outcome) -> CellResult {
         let text = String::new;
         CellResult {
+            hash: String::new(),
+            client_asked: String::new(),
             id: text(),
             scenario: text(),
             server: text(),

@@ -40,8 +40,7 @@ pub(super) fn paint(text: &str, style: Style) -> String {
 /// A name broken where a reader would break it, so that columns stay narrow: `python-1.43.1+AB` in three lines.
 pub(super) fn stacked(name: &str) -> String {
     let mut lines = String::new();
-    let family_end =
-        name.find(|c: char| c == '-').filter(|at| name[at + 1..].starts_with(|c: char| c.is_alphanumeric()));
+    let family_end = name.find('-').filter(|at| *at > 0 && name[at + 1..].starts_with(char::is_alphanumeric));
     for (at, c) in name.char_indices() {
         let breaks = Some(at) == family_end || c == '+' || c == '/' || (c == '-' && at > 0);
         if breaks && at > 0 {

@@ -58,7 +58,10 @@ fn every_key_is_read() {
            signal = \"surfaced\"\nreason = \"slow_consumer\"\nbecause = \"b\"\n";
     let scenario = read(&text).unwrap_or_else(|e| panic!("{e}"));
     let load = &scenario.workloads[0];
-    assert_eq!((load.user.as_str(), load.finish, load.tokens.len()), ("go", Finish::FinishTool, 4));
+    assert_eq!(
+        (load.user.as_str(), load.finish, load.tokens.len()),
+        ("go", crate::agent_server::server::Finish::FinishTool, 4)
+    );
     assert!(scenario.must_not_receive.contains(&crate::record::Consumer::Store));
     assert_eq!(scenario.mutations.len(), 1, "`none` is the default");
     let (axes, expected) = &scenario.expect[0];

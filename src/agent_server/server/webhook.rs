@@ -33,6 +33,7 @@ struct Queued {
 #[derive(Debug, Default)]
 struct State {
     queue: VecDeque<Queued>,
+    queued_bytes: usize,
     timer: bool,
     count: WebhookCount,
     attempts: u64,
@@ -65,6 +66,7 @@ impl Webhook {
         let full = {
             let mut state = lock(&self.state);
             state.queue.push_back(Queued { bytes, delta: published.event.is_delta() });
+            state.queued_bytes += bytes;
             self.bound(&mut state);
             state.queue.len() >= self.traits.event_buffer_size
         };
@@ -79,14 +81,19 @@ impl Webhook {
     async fn post(self: &Arc<Self>) {
         let _one = if self.traits.one_in_flight { Some(self.in_flight.lock().await) } else { None };
         loop {
-            let batch = self.take_batch();
-            if batch.is_empty() {
-                return;
-            }
-            if !self.attempt(&batch).await {
-                self.requeue(batch);
-                self.start_timer();
-                return;
+            // What is queued now goes out, in as many bodies as the byte bound makes of it.
+            let mut due = lock(&self.state).queue.len();
+            while due > 0 {
+                let batch = self.take_batch(due);
+                due -= batch.len().min(due);
+                if batch.is_empty() {
+                    break;
+                }
+                if !self.attempt(&batch).await {
+                    self.requeue(batch);
+                    self.start_timer();
+                    return;
+                }
             }
             if lock(&self.state).queue.len() < self.traits.event_buffer_size {
                 break;
@@ -118,16 +125,17 @@ impl Webhook {
         false
     }
 
-    /// The oldest events, as many as one body may hold.
-    fn take_batch(&self) -> Vec<Queued> {
+    /// The oldest events, at most `due` and as many as one body may hold.
+    fn take_batch(&self, due: usize) -> Vec<Queued> {
         let mut state = lock(&self.state);
         let (mut batch, mut bytes) = (Vec::new(), 0);
-        while let Some(next) = state.queue.front() {
+        while let Some(next) = state.queue.front().copied().filter(|_| batch.len() < due) {
             let full = self.traits.max_batch_bytes > 0 && bytes + next.bytes > self.traits.max_batch_bytes;
             if full && !batch.is_empty() {
                 break;
             }
             bytes += next.bytes;
+            state.queued_bytes -= next.bytes;
             batch.extend(state.queue.pop_front());
         }
         batch
@@ -136,6 +144,7 @@ impl Webhook {
     fn requeue(&self, batch: Vec<Queued>) {
         let mut state = lock(&self.state);
         for queued in batch.into_iter().rev() {
+            state.queued_bytes += queued.bytes;
             state.queue.push_front(queued);
         }
         self.bound(&mut state);
@@ -143,13 +152,15 @@ impl Webhook {
 
     /// Drops the oldest events beyond the bounds of the era.
     fn bound(&self, state: &mut State) {
-        let over = |queue: &VecDeque<Queued>| {
-            let bytes: usize = queue.iter().map(|q| q.bytes).sum();
-            (self.traits.max_queue_size > 0 && queue.len() > self.traits.max_queue_size)
-                || (self.traits.max_queue_bytes > 0 && bytes > self.traits.max_queue_bytes && queue.len() > 1)
+        let over = |state: &State| {
+            let held = state.queue.len();
+            (self.traits.max_queue_size > 0 && held > self.traits.max_queue_size)
+                || (self.traits.max_queue_bytes > 0
+                    && state.queued_bytes > self.traits.max_queue_bytes
+                    && held > 1)
         };
-        while over(&state.queue) {
-            state.queue.pop_front();
+        while over(state) {
+            state.queued_bytes -= state.queue.pop_front().map_or(0, |q| q.bytes);
             state.count.dropped += 1;
         }
     }

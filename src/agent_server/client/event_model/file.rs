@@ -46,6 +46,7 @@ struct RawFamily {
 #[serde(deny_unknown_fields)]
 struct RawModel {
     name: Spanned<String>,
+    kind: Option<String>,
     family: Option<Spanned<String>>,
     since: Option<Release>,
     until: Option<Release>,
@@ -86,7 +87,7 @@ impl Vocabulary {
             let inherited = family.map(|f| families[f].extra);
             models.push(Entry {
                 extra: raw.extra.or(inherited).ok_or_else(|| source.at(&raw.name, "`extra` is missing"))?,
-                name: raw.name.into_inner(),
+                kind: raw.kind.unwrap_or_else(|| raw.name.get_ref().clone()),
                 family,
                 since: raw.since,
                 until: raw.until,

@@ -42,7 +42,8 @@ pub(super) enum FindsKindBy {
 /// A model in all its releases.
 #[derive(Debug)]
 pub(super) struct Entry {
-    pub(super) name: String,
+    /// What a frame calls it: its name, unless the data file gives it another one.
+    pub(super) kind: String,
     pub(super) family: Option<usize>,
     pub(super) since: Option<Release>,
     pub(super) until: Option<Release>,
@@ -102,15 +103,16 @@ impl Vocabulary {
         for (number, entry) in self.models.iter().enumerate() {
             let begun = entry.since.as_ref().is_none_or(|r| release.at_least(r));
             let over = entry.until.as_ref().is_some_and(|r| release.at_least(r));
-            let out = entry.family == Some(event) && entry.name == DELTA_KIND && !options.delta_is_event;
+            let taken_off = options.family == super::Family::Event && !options.delta_is_event;
+            let out = taken_off && entry.family == Some(event) && entry.kind == DELTA_KIND;
             if let Some(family) = entry.family.filter(|_| begun && !over && !out) {
                 kinds[family].push(number);
             }
             let head = entry.family.map_or(&[][..], |f| &self.families[f].lines);
             let fields = fields(head, &entry.lines, release)
-                .map_err(|name| invalid(format!("`{}` has two fields `{name}` in {release}", entry.name)))?;
+                .map_err(|name| invalid(format!("`{}` has two fields `{name}` in {release}", entry.kind)))?;
             models.push(Model {
-                name: entry.name.as_str().into(),
+                name: entry.kind.as_str().into(),
                 extra: entry.extra,
                 drops: entry.drops.clone(),
                 fields,
