@@ -17,6 +17,15 @@ pub enum Endpoint {
     Session,
 }
 
+/// Where a client sits and what its application shows.
+#[derive(Debug, Clone, Copy)]
+pub struct Seat<'a> {
+    /// The socket that it is on.
+    pub endpoint: Endpoint,
+    /// The classes of text that its application shows; the rest stops at the last hop by design.
+    pub shows: &'a [Class],
+}
+
 /// The settled accounts of one client.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ledger {
@@ -31,14 +40,9 @@ pub struct Ledger {
 impl Ledger {
     /// Joins the notes of both ends. The k-th frame that the client read is the k-th frame that the server
     /// wrote on that connection.
-    pub fn settle(
-        server: &ServerTrace,
-        endpoint: Endpoint,
-        link: &LinkTrace,
-        client: &ClientTrace,
-    ) -> Ledger {
+    pub fn settle(server: &ServerTrace, seat: Seat<'_>, link: &LinkTrace, client: &ClientTrace) -> Ledger {
         let mut books = Books::open();
-        let stopped = Stops::of(server, endpoint, link);
+        let stopped = Stops::of(server, seat.endpoint, link);
         for (index, piece) in server.produced.iter().enumerate() {
             // A reply of four billion tokens does not happen; saturating keeps the arithmetic total.
             books.server_side(u32::try_from(index).unwrap_or(u32::MAX), piece, &stopped, link);
@@ -49,7 +53,7 @@ impl Ledger {
             match origin {
                 Origin::Delta { first, count } => {
                     for piece in server.produced.iter().skip(*first as usize).take(*count as usize) {
-                        books.client_side(piece, receipt, client.unread.as_ref());
+                        books.client_side(piece, seat.shows, receipt, client.unread.as_ref());
                     }
                 }
                 Origin::Durable { reply } => durable(&mut durables, *reply, receipt),
@@ -137,6 +141,18 @@ impl Stops {
     }
 }
 
+/// The hops inside a client, first to last.
+const CLIENT_HOPS: [Hop; 4] = [Hop::Parsed, Hop::Decoded, Hop::Admitted, Hop::Delivered];
+
+/// A class that the application does not show is missing by design, and by nothing else.
+fn why_missing(class: Class, shows: &[Class], missing: &Reason) -> Reason {
+    match shows.contains(&class) {
+        false => Reason::CLASS_NOT_SHOWN,
+        true if missing.by_design() => Reason::new("text_missing"),
+        true => missing.clone(),
+    }
+}
+
 struct Books {
     flows: BTreeMap<Class, Vec<HopFlow>>,
 }
@@ -201,7 +217,7 @@ impl Books {
         }
     }
 
-    fn client_side(&mut self, piece: &Piece, fate: Option<&Fate>, unread: Option<&Reason>) {
+    fn client_side(&mut self, piece: &Piece, shows: &[Class], fate: Option<&Fate>, unread: Option<&Reason>) {
         let (class, one) = (piece.class, Tally::of(&piece.text));
         let received = self.at(class, Hop::Received);
         received.entered += one;
@@ -212,21 +228,41 @@ impl Books {
             return;
         };
         received.left += one;
-        let (last, reason) = match fate {
-            Fate::Stopped { hop, reason } => (*hop, Some(reason)),
+        match fate {
+            Fate::Stopped { hop, reason } => {
+                for passed in CLIENT_HOPS.into_iter().take_while(|h| h < hop) {
+                    self.pass(class, passed, one);
+                }
+                self.stop(class, *hop, one, reason.clone());
+            }
             Fate::Reached { pieces, missing } => {
-                let arrived = class == Class::Empty || pieces.iter().any(|p| p.class == class);
-                (Hop::Delivered, (!arrived).then_some(missing))
+                for passed in [Hop::Parsed, Hop::Decoded, Hop::Admitted] {
+                    self.pass(class, passed, one);
+                }
+                match pieces.iter().find(|p| p.class == class) {
+                    Some(arrived) => self.arrive(class, one, Tally::of(&arrived.text)),
+                    None if class == Class::Empty => self.pass(class, Hop::Delivered, one),
+                    None => self.stop(class, Hop::Delivered, one, why_missing(class, shows, missing)),
+                }
             }
-        };
-        for hop in [Hop::Parsed, Hop::Decoded, Hop::Admitted, Hop::Delivered] {
-            if let (true, Some(reason)) = (hop == last, reason) {
-                let flow = self.at(class, hop);
-                flow.entered += one;
-                *flow.dropped.entry(reason.clone()).or_default() += one;
-                return;
-            }
-            self.pass(class, hop, one);
+        }
+    }
+
+    fn stop(&mut self, class: Class, hop: Hop, tally: Tally, reason: Reason) {
+        let flow = self.at(class, hop);
+        flow.entered += tally;
+        *flow.dropped.entry(reason).or_default() += tally;
+    }
+
+    /// A piece that got there, perhaps shorter or longer than it was.
+    fn arrive(&mut self, class: Class, one: Tally, arrived: Tally) {
+        let flow = self.at(class, Hop::Delivered);
+        flow.entered += one;
+        flow.left += arrived;
+        let difference = Tally { frames: 0, chars: one.chars.abs_diff(arrived.chars) };
+        if !difference.is_zero() {
+            let side = if arrived.chars < one.chars { &mut flow.dropped } else { &mut flow.added };
+            *side.entry(Reason::new("text_altered")).or_default() += difference;
         }
     }
 
@@ -278,6 +314,10 @@ mod tests {
         Receipt { fate: Fate::Reached { pieces, missing: Reason::new("text_missing") } }
     }
 
+    fn seat(endpoint: Endpoint) -> Seat<'static> {
+        Seat { endpoint, shows: &[Class::Text, Class::Reasoning] }
+    }
+
     fn text_at(ledger: &Ledger, hop: Hop) -> &HopFlow {
         &ledger.flows[&Class::Text][hop as usize]
     }
@@ -293,7 +333,7 @@ mod tests {
         let other = Receipt { fate: Fate::Reached { pieces: vec![], missing: Reason::new("x") } };
         let client =
             ClientTrace { receipts: vec![other, reached("a"), reached("bc")], ..ClientTrace::default() };
-        let ledger = Ledger::settle(&server, Endpoint::Events, &link, &client);
+        let ledger = Ledger::settle(&server, seat(Endpoint::Events), &link, &client);
         assert_eq!(ledger.faults, Vec::<String>::new());
         assert_eq!(text_at(&ledger, Hop::Delivered).left, Tally { frames: 2, chars: 3 });
     }
@@ -302,24 +342,25 @@ mod tests {
     fn a_frame_that_vanishes_without_a_reason_is_a_rig_fault() {
         let server = produced(&["a"]);
         let link = LinkTrace { dispatched: vec![0], ..LinkTrace::default() };
-        let ledger = Ledger::settle(&server, Endpoint::Events, &link, &ClientTrace::default());
+        let ledger = Ledger::settle(&server, seat(Endpoint::Events), &link, &ClientTrace::default());
         assert!(ledger.faults[0].contains("`sent`"), "{:?}", ledger.faults);
         let sent = LinkTrace { dispatched: vec![0], sent: vec![delta(0)], ..LinkTrace::default() };
-        let ledger = Ledger::settle(&server, Endpoint::Events, &sent, &ClientTrace::default());
+        let ledger = Ledger::settle(&server, seat(Endpoint::Events), &sent, &ClientTrace::default());
         assert!(ledger.faults[0].contains("`received`"), "{:?}", ledger.faults);
     }
 
     #[test]
     fn a_client_that_reads_more_than_was_written_is_a_rig_fault() {
         let client = ClientTrace { receipts: vec![reached("a")], ..ClientTrace::default() };
-        let ledger = Ledger::settle(&produced(&[]), Endpoint::Events, &LinkTrace::default(), &client);
+        let ledger = Ledger::settle(&produced(&[]), seat(Endpoint::Events), &LinkTrace::default(), &client);
         assert!(ledger.faults[0].contains("read 1 frames"));
     }
 
     #[test]
     fn a_refused_upgrade_is_the_reason() {
         let link = LinkTrace { refused: Some(403), ..LinkTrace::default() };
-        let ledger = Ledger::settle(&produced(&["a"]), Endpoint::Session, &link, &ClientTrace::default());
+        let ledger =
+            Ledger::settle(&produced(&["a"]), seat(Endpoint::Session), &link, &ClientTrace::default());
         assert_eq!(ledger.faults, Vec::<String>::new());
         assert!(text_at(&ledger, Hop::Dispatched).dropped.contains_key(&Reason::new("http_403")));
     }
@@ -328,10 +369,37 @@ mod tests {
     fn a_frame_sent_twice_is_added_not_invented() {
         let link = LinkTrace { dispatched: vec![0], sent: vec![delta(0), delta(0)], ..LinkTrace::default() };
         let client = ClientTrace { receipts: vec![reached("a"), reached("a")], ..ClientTrace::default() };
-        let ledger = Ledger::settle(&produced(&["a"]), Endpoint::Events, &link, &client);
+        let ledger = Ledger::settle(&produced(&["a"]), seat(Endpoint::Events), &link, &client);
         assert_eq!(ledger.faults, Vec::<String>::new());
         assert_eq!(text_at(&ledger, Hop::Sent).added[&Reason::new("sent_twice")].frames, 1);
         assert_eq!(text_at(&ledger, Hop::Delivered).left.frames, 2);
+    }
+
+    #[test]
+    fn text_that_shrank_or_grew_on_the_way_still_balances() {
+        for (shown, dropped, added) in [("ab", 1, 0), ("abcd", 0, 1)] {
+            let link = LinkTrace { dispatched: vec![0], sent: vec![delta(0)], ..LinkTrace::default() };
+            let client = ClientTrace { receipts: vec![reached(shown)], ..ClientTrace::default() };
+            let ledger = Ledger::settle(&produced(&["abc"]), seat(Endpoint::Events), &link, &client);
+            assert_eq!(ledger.faults, Vec::<String>::new());
+            let flow = text_at(&ledger, Hop::Delivered);
+            let chars = |m: &BTreeMap<Reason, Tally>| m.values().map(|t| t.chars).sum::<u64>();
+            assert_eq!((chars(&flow.dropped), chars(&flow.added)), (dropped, added));
+        }
+    }
+
+    #[test]
+    fn only_a_class_that_is_not_shown_is_missing_by_design() {
+        let link = LinkTrace { dispatched: vec![0], sent: vec![delta(0)], ..LinkTrace::default() };
+        let fate = Fate::Reached { pieces: vec![], missing: Reason::CLASS_NOT_SHOWN };
+        let client = ClientTrace { receipts: vec![Receipt { fate }], ..ClientTrace::default() };
+        let reason = |shows: &[Class]| {
+            let seat = Seat { endpoint: Endpoint::Events, shows };
+            let ledger = Ledger::settle(&produced(&["a"]), seat, &link, &client);
+            text_at(&ledger, Hop::Delivered).dropped.keys().next().unwrap().clone()
+        };
+        assert_eq!(reason(&[Class::Text]), Reason::new("text_missing"));
+        assert_eq!(reason(&[Class::Reasoning]), Reason::CLASS_NOT_SHOWN);
     }
 
     /// What may happen to one piece on its way.
@@ -366,7 +434,7 @@ mod tests {
                     None => reached(text),
                 });
             }
-            let ledger = Ledger::settle(&server, Endpoint::Events, &link, &client);
+            let ledger = Ledger::settle(&server, seat(Endpoint::Events), &link, &client);
             prop_assert_eq!(&ledger.faults, &Vec::<String>::new());
             let total = Ledger::total(&ledger.flows);
             let dropped: Tally = total.iter().flat_map(|f| f.dropped.values().copied()).sum();

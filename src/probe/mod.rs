@@ -3,5 +3,5 @@
 pub mod ledger;
 pub mod trace;
 
-pub use ledger::Ledger;
+pub use ledger::{Endpoint, Ledger, Seat};
 pub use trace::{ClientTrace, DurableFate, Fate, LinkTrace, Origin, Receipt, ServerTrace};

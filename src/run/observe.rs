@@ -4,7 +4,7 @@ use crate::agent_server::link::Attended;
 use crate::agent_server::profile::Profile;
 use crate::agent_server::profile::client::ClientTraits;
 use crate::agent_server::server::Server;
-use crate::probe::Ledger;
+use crate::probe::{Ledger, Seat};
 use crate::record::Observation;
 
 /// Settles the ledger of one client and puts everything that it could notice beside it.
@@ -16,7 +16,8 @@ pub(super) fn observation(
     let notes = server.notes();
     let link = attended.peer.and_then(|p| notes.links.get(&p)).cloned().unwrap_or_default();
     let trace = attended.trace;
-    let ledger = Ledger::settle(&notes.server, profile.traits.connect.endpoint, &link, &trace);
+    let seat = Seat { endpoint: profile.traits.connect.endpoint, shows: &profile.traits.shows };
+    let ledger = Ledger::settle(&notes.server, seat, &link, &trace);
     Observation {
         streams: profile.traits.streams,
         shows: profile.traits.shows.clone(),

@@ -65,7 +65,7 @@ fn server_error() -> EventBody {
 }
 
 fn by_name(name: &str) -> Option<Event> {
-    let escapes = "\"\\/\u{8}\u{c}\n\r\t\u{0}\u{1f} <&>";
+    let escapes = "\"\\/\u{8}\u{c}\n\r\t\u{0}\u{1f}\u{7f}\u{85}\u{2028}<&>";
     Some(match name {
         "delta_content" => delta(1, Some("Hel"), None),
         "delta_reasoning" => delta(2, None, Some("think")),

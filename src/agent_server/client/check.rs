@@ -63,6 +63,10 @@ pub struct Checked {
 pub fn check(choice: &ClientChoice, raw: &str) -> Result<Checked, ProfileError> {
     let mut client = Client::new(&choice.profile, choice.list.as_deref())?;
     let mut trace = ClientTrace::default();
+    let limit = choice.profile.traits.connect.max_frame_bytes;
+    if limit > 0 && raw.len() > limit {
+        return Ok(oversized(&mut client, limit, raw.len()));
+    }
     client.receive(Incoming::Text(raw), &mut trace);
     client.finish(&mut trace);
     let frame = json::parse(raw, choice.profile.traits.json.reader).unwrap_or_default();
@@ -81,6 +85,19 @@ pub fn check(choice: &ClientChoice, raw: &str) -> Result<Checked, ProfileError> 
     };
     let detail = found.shown.unwrap_or(detail);
     Ok(Checked { outcome: found.outcome, signal, reason: found.reason, as_, detail })
+}
+
+/// A frame beyond the client's own limit: it closes the connection with 1009 and never sees the frame.
+fn oversized(client: &mut Client, limit: usize, bytes: usize) -> Checked {
+    let mut trace = ClientTrace::default();
+    client.closed(1009, "message too big", &mut trace);
+    Checked {
+        outcome: CheckOutcome::Rejected,
+        signal: trace.signal,
+        reason: Some("frame_too_large".to_owned()),
+        as_: None,
+        detail: format!("{bytes} bytes, and the client closes with 1009 above {limit}"),
+    }
 }
 
 struct Found {

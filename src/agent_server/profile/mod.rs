@@ -64,3 +64,75 @@ impl Catalogue {
         ClientChoice::find(&self.clients, name)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The top-level keys that a profile sets, or inherits, as traits.
+    fn traits_of(files: &[(&str, &str)], name: &str) -> Vec<String> {
+        // `family` is a label: nothing behaves by it.
+        let about = ["name", "covers", "era", "summary", "source", "extends", "since", "family"];
+        let find = |name: &str| files.iter().find(|(path, _)| path.ends_with(&format!("/{name}.toml")));
+        let mut keys = Vec::new();
+        let mut next = Some(name.to_owned());
+        while let Some(name) = next {
+            let table: toml::Table = find(&name).unwrap().1.parse().unwrap();
+            keys.extend(table.keys().filter(|k| !about.contains(&k.as_str())).cloned());
+            next = table.get("extends").map(|b| b.as_str().unwrap().to_owned());
+        }
+        keys
+    }
+
+    #[test]
+    fn every_trait_of_every_profile_names_its_source() {
+        let catalogue = Catalogue::embedded().unwrap();
+        let servers = catalogue.servers().abouts().map(|a| catalogue.server(&a.name).unwrap().about);
+        let servers = servers.map(|a| (traits_of(SERVER_FILES, &a.name), a));
+        let clients = catalogue.clients().abouts().map(|a| catalogue.client(&a.name).unwrap().profile.about);
+        let clients = clients.map(|a| (traits_of(CLIENT_FILES, &a.name), a));
+        let mut seen = 0;
+        for (keys, about) in servers.chain(clients) {
+            for key in keys {
+                assert!(about.source.contains_key(&key), "{}: `{key}` has no source", about.name);
+                seen += 1;
+            }
+        }
+        assert!(seen > 200, "only {seen} traits were looked at");
+    }
+
+    #[test]
+    fn every_profile_file_is_in_the_binary_and_named_as_it_is() {
+        for (dir, files) in [("servers", SERVER_FILES), ("clients", CLIENT_FILES)] {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios").join(dir);
+            assert_eq!(std::fs::read_dir(folder).unwrap().count(), files.len(), "{dir}");
+            for (path, text) in files {
+                let table: toml::Table = text.parse().unwrap();
+                let name = table["name"].as_str().unwrap();
+                assert_eq!(*path, format!("scenarios/{dir}/{name}.toml"));
+            }
+        }
+    }
+
+    #[test]
+    fn every_release_since_the_first_delta_has_one_era() {
+        let catalogue = Catalogue::embedded().unwrap();
+        for (release, era) in [
+            ("1.18.1", "1.22.0"),
+            ("1.22.1", "1.30.0"),
+            ("1.31.0", "1.31.1"),
+            ("1.31.2", "1.36.1"),
+            ("1.37.0", "1.43.1"),
+            ("1.44.0", "1.43.1"),
+            ("1.44.1", "1.44.1"),
+            ("1.46.0", "1.45.0"),
+            ("1.47.0", "1.58.2"),
+            ("1.50.3", "1.58.2"),
+        ] {
+            assert_eq!(catalogue.server(release).unwrap().about.name, era, "{release}");
+        }
+        for unknown in ["1.18.0", "1.58.3", "2.0.0", "1.50.3+AB", "yesterday"] {
+            assert!(catalogue.server(unknown).is_err(), "{unknown}");
+        }
+    }
+}

@@ -39,6 +39,10 @@ pub struct ServerTraits {
 pub struct DeltaTraits {
     /// Its place in the type system.
     pub class: DeltaClass,
+    /// The `kind` on the legacy socket.
+    pub kind: String,
+    /// The fields that its frame may have, `kind` apart; others are left out.
+    pub fields: BTreeSet<String>,
 }
 
 /// The delta's place in the type system, which decides what the durable bus can carry.
@@ -162,6 +166,20 @@ pub struct SocketTraits {
     pub snapshot_timeout_s: f64,
     /// Bytes of one inbound frame.
     pub max_inbound_bytes: usize,
+    /// The codes that it closes with.
+    pub close: CloseCodes,
+}
+
+/// WebSocket close codes.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CloseCodes {
+    /// No authentication, or a bad one, after the upgrade.
+    pub unauthenticated: u16,
+    /// No such conversation.
+    pub unknown_conversation: u16,
+    /// The subscriber cap is reached, or a session socket's budget is spent.
+    pub try_again_later: u16,
 }
 
 /// What an authentication frame is that comes after authentication.

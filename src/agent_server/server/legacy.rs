@@ -56,6 +56,9 @@ impl LegacySocket {
         let mutant = &self.server.traits.mutant;
         let mut object = published.event.to_object(self.server.traits.wire);
         if published.event.is_delta() {
+            let delta = &self.server.traits.delta;
+            object.retain(|field, _| field == "kind" || delta.fields.contains(field));
+            object.insert("kind".to_owned(), delta.kind.as_str().into());
             if nth(&self.deltas, mutant.forget_every) {
                 return None;
             }
@@ -117,9 +120,10 @@ pub(super) async fn run(
     let subscriber = Arc::new(Subscriber::Legacy(socket.clone()));
     let Ok(subscriptions) = conversation.subscribe(subscriber) else {
         let reason = "Too many connections for this conversation";
-        server.notes().link(peer).closed = Some((1013, reason.to_owned()));
+        let code = server.traits.socket.close.try_again_later;
+        server.notes().link(peer).closed = Some((code, reason.to_owned()));
         let mut sink = socket.sink.lock().await;
-        close(&mut *sink, 1013, reason).await;
+        close(&mut *sink, code, reason).await;
         return;
     };
     let snapshot = conversation.snapshot(&server);

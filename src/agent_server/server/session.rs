@@ -153,10 +153,11 @@ pub(super) async fn run(
     let (mut sink, stream) = socket.split();
     let state = Mutex::new(State { buffer: Some(Vec::new()), ..State::default() });
     let socket = Arc::new(SessionSocket { server: server.clone(), peer, state, wake: Notify::new() });
+    let try_again_later = server.traits.socket.close.try_again_later;
     let Ok(subscriptions) = conversation.subscribe(Arc::new(Subscriber::Session(socket.clone()))) else {
         let reason = "Too many connections for this conversation";
-        server.notes().link(peer).closed = Some((1013, reason.to_owned()));
-        close(&mut sink, 1013, reason).await;
+        server.notes().link(peer).closed = Some((try_again_later, reason.to_owned()));
+        close(&mut sink, try_again_later, reason).await;
         return;
     };
     socket.deliver(&conversation.snapshot(&server));
@@ -167,8 +168,8 @@ pub(super) async fn run(
         () = read(&server, &conversation, &socket, stream) => None,
     };
     if let Some(reason) = ended {
-        server.notes().link(peer).closed = Some((1013, reason.to_owned()));
-        close(&mut sink, 1013, reason).await;
+        server.notes().link(peer).closed = Some((try_again_later, reason.to_owned()));
+        close(&mut sink, try_again_later, reason).await;
     }
     socket.abandon(ended.unwrap_or("socket_closed"));
     conversation.unsubscribe(&subscriptions);

@@ -40,12 +40,13 @@ pub(super) async fn take_over(server: Arc<Inner>, upgrade: OnUpgrade, admission:
         .read_buffer_size(8 * 1024);
     let io = TokioIo::new(upgraded);
     let mut socket = WebSocketStream::from_raw_socket(io, Role::Server, Some(config)).await;
+    let codes = server.traits.socket.close;
     if !admission.authenticated && !first_message(&server, &mut socket).await {
-        refuse(&server, &mut socket, peer, 4001, "Authentication failed").await;
+        refuse(&server, &mut socket, peer, codes.unauthenticated, "Authentication failed").await;
         return;
     }
     let Some(conversation) = server.conversation(&admission.conversation) else {
-        refuse(&server, &mut socket, peer, 4004, "Conversation not found").await;
+        refuse(&server, &mut socket, peer, codes.unknown_conversation, "Conversation not found").await;
         return;
     };
     match admission.endpoint {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::{Bench, corpus_frame};
-use crate::probe::ledger::{Endpoint, Ledger};
+use crate::probe::ledger::{Endpoint, Ledger, Seat};
 use crate::probe::trace::class_of;
 use crate::probe::{LinkTrace, Origin, ServerTrace};
 use crate::record::observation::Piece;
@@ -35,7 +35,8 @@ fn settle(bench: &Bench, produced: Vec<Piece>) -> Ledger {
         sent: (0..count).map(|first| Origin::Delta { first, count: 1 }).collect(),
         ..LinkTrace::default()
     };
-    Ledger::settle(&server, Endpoint::Events, &link, &bench.trace)
+    let seat = Seat { endpoint: Endpoint::Events, shows: &[Class::Text, Class::Reasoning] };
+    Ledger::settle(&server, seat, &link, &bench.trace)
 }
 
 proptest! {
