@@ -90,7 +90,7 @@ pub(super) struct List {
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct Explain {
-    /// A verdict (silent_loss), a server (1.44.1) or a client (python-1.55.1)
+    /// A verdict (`silent_loss`), a server (1.44.1) or a client (python-1.55.1)
     #[arg(value_name = "VERDICT|PROFILE")]
     pub(super) what: String,
     /// Folder with more profiles

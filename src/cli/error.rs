@@ -41,8 +41,10 @@ impl CliError {
     pub(super) fn code(&self) -> ExitCode {
         match self {
             CliError::NothingRan(_) => ExitCode::NothingRan,
-            CliError::Output(_) | CliError::Store(_) | CliError::Start(_) => ExitCode::Internal,
-            CliError::Server(ServerError::Bind { .. }) => ExitCode::Internal,
+            CliError::Output(_)
+            | CliError::Store(_)
+            | CliError::Start(_)
+            | CliError::Server(ServerError::Bind { .. }) => ExitCode::Internal,
             _ => ExitCode::Usage,
         }
     }

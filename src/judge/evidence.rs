@@ -97,6 +97,12 @@ impl<'a> ClassText<'a> {
         self.drops().filter(|(_, reason, _)| !reason.by_design()).map(|(_, _, tally)| tally).sum()
     }
 
+    /// What stopped whole and should not have: a piece that arrived changed is not lost.
+    pub(super) fn lost_whole(&self) -> Tally {
+        let whole = |reason: &Reason| !reason.by_design() && *reason != Reason::TEXT_ALTERED;
+        self.drops().filter(|(_, reason, _)| whole(reason)).map(|(_, _, tally)| tally).sum()
+    }
+
     /// What stopped because it is meant to.
     pub(super) fn withheld(&self) -> Tally {
         self.drops().filter(|(_, reason, _)| reason.by_design()).map(|(_, _, tally)| tally).sum()

@@ -62,7 +62,8 @@ mod tests {
         let text = String::new;
         CellResult {
             hash: String::new(),
-            client_asked: String::new(),
+            client_asked: Vec::new(),
+            due: crate::unit::Tally::default(),
             id: text(),
             scenario: text(),
             server: text(),

@@ -54,7 +54,7 @@ fn lost<'e, 'a>(text: &'e ClassText<'a>) -> Option<Lost<'e, 'a>> {
     let dropped = text.lost();
     let chars = match text.alignment.kind {
         Kind::Missing { .. } => text.alignment.missing.chars.saturating_sub(text.withheld().chars),
-        Kind::Altered => text.alignment.missing.chars.min(dropped.chars),
+        Kind::Altered => text.alignment.missing.chars.min(text.lost_whole().chars),
         Kind::Equal | Kind::Duplicated | Kind::Reordered => 0,
     };
     (chars > 0).then_some(Lost { text, amount: Tally { frames: dropped.frames, chars } })

@@ -5,7 +5,6 @@ use super::evidence::{ClassText, Evidence, count};
 use crate::record::{Class, Finding, Reason, Verdict};
 use crate::unit::Tally;
 
-const TEXT_ALTERED: Reason = Reason::new("text_altered");
 const ORDER_CHANGED: Reason = Reason::new("order_changed");
 const TEXT_TWICE: Reason = Reason::new("text_twice");
 const VIEW_DOUBLED: Reason = Reason::new("view_doubled");
@@ -38,7 +37,7 @@ fn wrong(evidence: &Evidence, text: &ClassText) -> Option<Finding> {
             let note =
                 format!("{gone} of {produced} produced of {class} did not arrive, and {extra} others did");
             // A replaced character is both missing and extra, and is one wrong character.
-            (Verdict::Corrupted, TEXT_ALTERED, missing.max(extra), note)
+            (Verdict::Corrupted, Reason::TEXT_ALTERED, missing.max(extra), note)
         }
     };
     let amount = Tally { frames: text.added().frames, chars };

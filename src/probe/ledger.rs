@@ -67,8 +67,8 @@ impl Ledger {
         }
         let mut faults = books.faults();
         if client.receipts.len() > link.sent.len() {
-            let (read, sent) = (client.receipts.len(), link.sent.len());
-            faults.push(format!("the client read {read} frames and the server wrote {sent}"));
+            let (read, written) = (client.receipts.len(), link.sent.len());
+            faults.push(format!("the client read {read} frames and the server wrote {written}"));
         }
         Ledger { flows: books.flows, durables, faults }
     }
@@ -262,7 +262,7 @@ impl Books {
         let difference = Tally { frames: 0, chars: one.chars.abs_diff(arrived.chars) };
         if !difference.is_zero() {
             let side = if arrived.chars < one.chars { &mut flow.dropped } else { &mut flow.added };
-            *side.entry(Reason::new("text_altered")).or_default() += difference;
+            *side.entry(Reason::TEXT_ALTERED).or_default() += difference;
         }
     }
 

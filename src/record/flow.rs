@@ -107,6 +107,9 @@ impl Reason {
     /// The server withholds pieces without a character from this endpoint.
     pub const EMPTY_WITHHELD: Reason = Reason::new("empty_withheld");
 
+    /// The piece arrived with fewer or more characters than it was produced with: wrong rather than lost.
+    pub const TEXT_ALTERED: Reason = Reason::new("text_altered");
+
     /// A reason with a fixed code.
     pub const fn new(code: &'static str) -> Reason {
         Reason(Cow::Borrowed(code))

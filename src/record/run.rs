@@ -94,8 +94,8 @@ pub struct CellResult {
     pub client: String,
     /// The client release that was asked for (`python@same` is resolved to the one that the server ships).
     pub client_release: String,
-    /// The client as the scenario's axis or the command line asked for it.
-    pub client_asked: String,
+    /// Every way in which the scenario's axis or the command line asked for this client.
+    pub client_asked: Vec<String>,
     /// Workload name.
     pub workload: String,
     /// Frame mutation, `none` for the frames as the server makes them.
@@ -123,6 +123,8 @@ pub struct CellResult {
     pub proven: bool,
     /// What the model produced.
     pub produced: Tally,
+    /// What of it the application should have got: the classes that it shows.
+    pub due: Tally,
     /// What the application got.
     pub delivered: Tally,
     /// Hop by hop, all classes together.

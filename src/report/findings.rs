@@ -25,7 +25,7 @@ pub(super) fn lines(cells: &[&CellResult]) -> Vec<String> {
             let key = Key {
                 unexpected: std::cmp::Reverse(unexpected),
                 verdict: finding.verdict,
-                client: cell.client_asked.clone(),
+                client: cell.client_release.clone(),
                 what: what(cell, finding),
             };
             groups.entry(key).or_default().push(cell);
@@ -36,44 +36,28 @@ pub(super) fn lines(cells: &[&CellResult]) -> Vec<String> {
 
 /// Hop, reason, how much of how much, and what anyone could notice.
 fn what(cell: &CellResult, finding: &Finding) -> String {
-    let mut text = String::new();
-    if let Some(hop) = finding.lost_at {
-        text.push_str(&format!(" at {hop}"));
-    }
-    if let Some(reason) = &finding.reason {
-        text.push_str(&format!(" ({reason})"));
-    }
-    match finding.verdict {
+    let hop = finding.lost_at.map(|hop| format!(" at {hop}")).unwrap_or_default();
+    let reason = finding.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
+    let (chars, frames) = (finding.amount.chars, finding.amount.frames);
+    let amount = match finding.verdict {
         Verdict::SilentLoss | Verdict::LoudLoss => {
-            let scope = finding.scope.map_or("", |s| s.as_str());
-            text.push_str(&format!(
-                ", {scope}: {} of {} characters",
-                finding.amount.chars, cell.produced.chars
-            ));
+            let scope = finding.scope.map(|scope| format!("{}, ", scope.as_str())).unwrap_or_default();
+            format!("{scope}{chars} of {} characters", cell.due.chars)
         }
-        Verdict::Invalid | Verdict::NotRun => text.push_str(&format!(": {}", finding.note)),
-        Verdict::Leaked | Verdict::DurableLoss => {
-            text.push_str(&format!(": {} frames", finding.amount.frames))
-        }
-        _ => text.push_str(&format!(": {} characters", finding.amount.chars)),
-    }
-    text.push_str(&format!("; noticeable: {}", finding.signal.as_str()));
-    if cell.log_lines > 0 {
-        text.push_str(&format!(", {} log lines", cell.log_lines));
-    }
-    text
+        Verdict::Invalid | Verdict::NotRun => finding.note.clone(),
+        Verdict::Leaked | Verdict::DurableLoss => format!("{frames} frames"),
+        _ => format!("{chars} characters"),
+    };
+    let signal = finding.signal.as_str();
+    let log = if cell.log_lines > 0 { format!(", {} log lines", cell.log_lines) } else { String::new() };
+    format!("{hop}{reason}: {amount}; noticeable: {signal}{log}")
 }
 
 fn line(key: &Key, cells: &[&CellResult]) -> String {
-    let places = places(cells);
     let mark = if key.unexpected.0 { "* " } else { "  " };
-    let mut line = format!("{mark}{} {}{}; on {places}", key.client, key.verdict.as_str(), key.what);
-    if key.unexpected.0
-        && let Some(note) = cells.first().and_then(|c| c.outcome_note.as_deref())
-    {
-        line.push_str(&format!("\n      {note}"));
-    }
-    line
+    let note = cells.first().filter(|_| key.unexpected.0).and_then(|c| c.outcome_note.as_deref());
+    let note = note.map(|note| format!("\n      {note}")).unwrap_or_default();
+    format!("{mark}{} {}{}; on {}{note}", key.client, key.verdict.as_str(), key.what, places(cells))
 }
 
 /// The servers, or under one server the mutations, shortened when there are many.

@@ -6,26 +6,25 @@ use comfy_table::{Cell as GridCell, CellAlignment, Table};
 use super::style::{mark, stacked};
 use crate::record::{CellResult, Outcome, Verdict};
 
-/// A value of a cell on one axis.
-type Axis = fn(&CellResult) -> String;
+/// The names of a cell on one axis: a client asked for by two names stands in two rows.
+type Axis = fn(&CellResult) -> Vec<String>;
 
-fn server(cell: &CellResult) -> String {
-    cell.server_release.clone()
+fn server(cell: &CellResult) -> Vec<String> {
+    vec![cell.server_release.clone()]
 }
 
-fn client(cell: &CellResult) -> String {
+fn client(cell: &CellResult) -> Vec<String> {
     cell.client_asked.clone()
 }
 
 /// What tells cells of one server and client apart.
-fn variant(cell: &CellResult) -> String {
-    format!("{} {}", cell.workload, cell.mutation)
+fn variant(cell: &CellResult) -> Vec<String> {
+    vec![format!("{} {}", cell.workload, cell.mutation)]
 }
 
 fn values(cells: &[&CellResult], axis: Axis) -> Vec<String> {
     let mut seen = Vec::new();
-    for cell in cells {
-        let value = axis(cell);
+    for value in cells.iter().flat_map(|c| axis(c)) {
         if !seen.contains(&value) {
             seen.push(value);
         }
@@ -41,8 +40,9 @@ pub(super) fn grids(cells: &[&CellResult]) -> Vec<(String, String)> {
         let title = format!("server {}: what is done to each delta frame, by client", servers[0]);
         return vec![(title, grid(cells, variant, client))];
     }
-    let part =
-        |v: &String| -> Vec<&CellResult> { cells.iter().copied().filter(|c| variant(c) == *v).collect() };
+    let part = |v: &String| -> Vec<&CellResult> {
+        cells.iter().copied().filter(|c| variant(c).contains(v)).collect()
+    };
     variants.iter().map(|v| (format!("{v}: client by server"), grid(&part(v), client, server))).collect()
 }
 
@@ -54,7 +54,7 @@ fn grid(cells: &[&CellResult], rows: Axis, columns: Axis) -> String {
     table.set_header(std::iter::once(GridCell::new("")).chain(head));
     for row in values(cells, rows) {
         let marks = heads.iter().map(|column| {
-            let cell = cells.iter().find(|c| rows(c) == row && columns(c) == *column);
+            let cell = cells.iter().find(|c| rows(c).contains(&row) && columns(c).contains(column));
             GridCell::new(cell.map_or_else(String::new, |c| marked(c))).set_alignment(CellAlignment::Center)
         });
         table.add_row(std::iter::once(GridCell::new(&row)).chain(marks));

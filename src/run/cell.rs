@@ -25,8 +25,8 @@ use crate::seed::Seed;
 const RIG_KEY: &str = "rig";
 
 /// How much longer than its script a turn may take: a minute of wall time, an hour of virtual time.
-const SLACK_WALL: Duration = Duration::from_secs(60);
-const SLACK_VIRTUAL: Duration = Duration::from_secs(3600);
+const SLACK_WALL: Duration = Duration::from_mins(1);
+const SLACK_VIRTUAL: Duration = Duration::from_hours(1);
 
 /// Which clock a cell runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,17 +7,27 @@ use std::sync::Once;
 
 use super::fault::CellFault;
 
+/// What this thread is doing.
+enum State {
+    /// Nothing of ours: panics are everybody's.
+    Outside,
+    /// Running a cell; the first panic so far.
+    InCell(Option<String>),
+}
+
 thread_local! {
-    /// `None` outside a cell; inside one, the first panic.
-    static FIRST: RefCell<Option<Option<String>>> = const { RefCell::new(None) };
+    static STATE: RefCell<State> = const { RefCell::new(State::Outside) };
 }
 
 /// Runs a cell on this thread; any panic on it, in any task, is a fault of the cell.
 pub(super) fn caught<T>(cell: impl FnOnce() -> Result<T, CellFault>) -> Result<T, CellFault> {
     install();
-    FIRST.with(|f| *f.borrow_mut() = Some(None));
+    STATE.replace(State::InCell(None));
     let result = catch_unwind(AssertUnwindSafe(cell));
-    let noted = FIRST.with(|f| f.borrow_mut().take()).flatten();
+    let noted = match STATE.replace(State::Outside) {
+        State::InCell(first) => first,
+        State::Outside => None,
+    };
     match (result, noted) {
         (_, Some(message)) => Err(CellFault::Panicked(message)),
         (Ok(result), None) => result,
@@ -30,12 +40,12 @@ fn install() {
     ONCE.call_once(|| {
         let usual = take_hook();
         set_hook(Box::new(move |info| {
-            let in_cell = FIRST.with(|f| match &mut *f.borrow_mut() {
-                Some(first) => {
+            let in_cell = STATE.with_borrow_mut(|state| match state {
+                State::InCell(first) => {
                     first.get_or_insert_with(|| info.to_string().replace('\n', " "));
                     true
                 }
-                None => false,
+                State::Outside => false,
             });
             if !in_cell {
                 usual(info);

@@ -23,10 +23,8 @@ pub struct Cell {
     pub server_profile: String,
     /// The client: a release, `python@same` resolved, with `/LIST` when a callback list was asked for.
     pub client: String,
-    /// The client as the axis asks for it, `python@same` included.
-    pub client_asked: String,
-    /// Every way in which the axis asks for it; the first is `client_asked`.
-    pub client_aliases: Vec<String>,
+    /// Every way in which the axis asks for it, `python@same` included; at least one.
+    pub client_asked: Vec<String>,
     /// Its profile, without a callback list.
     pub client_profile: String,
     /// What the model streams.

@@ -77,8 +77,7 @@ fn pair(scenario: &Scenario, server: &Server, client: &Client) -> Vec<Cell> {
                 server: server.name.clone(),
                 server_profile: server.profile.clone(),
                 client: client.name.clone(),
-                client_asked: client.asked.first().unwrap_or(&client.name).clone(),
-                client_aliases: client.asked.clone(),
+                client_asked: client.asked.clone(),
                 client_profile: client.profile.clone(),
                 workload: workload.clone(),
                 mutation: mutation.clone(),
@@ -150,7 +149,7 @@ mod tests {
         assert_eq!(ids(&s, &Selection::default()), expected);
         let cell = &expand(&s, &Double::new(), &Selection::default()).unwrap()[0];
         assert_eq!((cell.server_profile.as_str(), cell.client_profile.as_str()), ("1.58.2", "python-1.55.1"));
-        assert_eq!((cell.client.as_str(), cell.client_asked.as_str()), ("python-1.50.3", "python@same"));
+        assert_eq!((cell.client.as_str(), cell.client_asked[0].as_str()), ("python-1.50.3", "python@same"));
     }
 
     #[test]
@@ -162,7 +161,7 @@ mod tests {
         let cells = expand(&s, &Double::new(), &Selection::default()).unwrap();
         let names: Vec<&str> = cells.iter().map(|c| c.client.as_str()).collect();
         assert_eq!(names, ["python-1.58.2", "python-1.58.2+AB", "python-1.58.2+ABC"]);
-        assert_eq!(cells[0].client_aliases, ["python-1.58.2", "python@same"]);
+        assert_eq!(cells[0].client_asked, ["python-1.58.2", "python@same"]);
         assert_eq!(verdicts(&s, &Selection::default()), ["corrupted", "delivered", "delivered"]);
         assert_eq!(
             verdicts(&s, &select(&[], &["python-1.58.2"], None)),

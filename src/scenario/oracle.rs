@@ -84,7 +84,7 @@ fn release_skew_is_the_measured_matrix() {
 #[test]
 fn python_at_same_runs_once_on_every_server() {
     let cells = all("release-skew");
-    let by_server = cells.iter().filter(|c| c.client_aliases.iter().any(|a| a == SAME));
+    let by_server = cells.iter().filter(|c| c.client_asked.iter().any(|a| a == SAME));
     let same: Vec<(&str, &str)> = by_server.map(|c| (c.server.as_str(), c.client.as_str())).collect();
     assert_eq!(same.len(), Double::new().server_names().len());
     for pair in [

@@ -4,8 +4,9 @@ use chrono::NaiveDate;
 
 use crate::judge;
 use crate::probe::Ledger;
+use crate::record::observation::Piece;
 use crate::record::{
-    CellResult, Duties, Finding, Hop, HopFlow, Observation, Reason, SideEffects, Signal, Verdict,
+    CellResult, Class, Duties, Finding, Hop, HopFlow, Observation, Reason, SideEffects, Signal, Verdict,
 };
 use crate::run::CellFault;
 use crate::scenario::Cell;
@@ -63,6 +64,7 @@ fn written(
         // Certificates come from replaying the corpus through the real packages; none has been issued yet.
         proven: false,
         produced: at(Hop::Produced, |f| f.left).unwrap_or_default(),
+        due: observation.map(due).unwrap_or_default(),
         delivered: at(Hop::Delivered, |f| f.left).unwrap_or_default(),
         hops: hops.clone(),
         classes: flows,
@@ -72,6 +74,12 @@ fn written(
         side_effects: observation.map_or_else(SideEffects::default, |o| o.side_effects.clone()),
         findings,
     }
+}
+
+/// What the application should have got.
+fn due(observation: &Observation) -> Tally {
+    let shown = |p: &&Piece| p.class == Class::Empty || observation.shows.contains(&p.class);
+    observation.produced.iter().filter(shown).map(|p| Tally::of(&p.text)).sum()
 }
 
 fn of_fault(fault: &CellFault) -> Finding {

@@ -5,28 +5,30 @@ use std::path::PathBuf;
 use futures_util::{SinkExt, StreamExt};
 use serde_json::Value;
 use skewlab::agent_server::profile::Catalogue;
-use skewlab::agent_server::server::{Chunk, Clock, Dialer, Finish, Io, Script, Server, ServerConfig};
+use skewlab::agent_server::server::{
+    Chunk, Clock, Dialer, Finish, Io, Script, Server, ServerConfig, SinkModel,
+};
 use skewlab::seed::Seed;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::{Error, Message};
 
-pub const KEY: &str = "k-test";
+pub(crate) const KEY: &str = "k-test";
 
-pub fn path(name: &str) -> PathBuf {
+pub(crate) fn path(name: &str) -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "tests", "fixtures", name].iter().collect()
 }
 
-pub fn text(name: &str) -> String {
+pub(crate) fn text(name: &str) -> String {
     std::fs::read_to_string(path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
-pub fn json(name: &str) -> Value {
+pub(crate) fn json(name: &str) -> Value {
     serde_json::from_str(&text(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
 /// The turn of the captures: one empty chunk, two of reasoning, twelve words.
-pub fn captured_script() -> Script {
+pub(crate) fn captured_script() -> Script {
     let text = |t: String| Chunk { text: Some(t), reasoning: None };
     let reasoning = |t: &str| Chunk { text: None, reasoning: Some(t.to_owned()) };
     let mut chunks = vec![text(String::new()), reasoning("r0 "), reasoning("r1 ")];
@@ -36,14 +38,14 @@ pub fn captured_script() -> Script {
 }
 
 /// A server of that release in memory, with one conversation.
-pub async fn server(release: &str) -> (Server, Dialer, String) {
+pub(crate) async fn server(release: &str) -> (Server, Dialer, String) {
     let profile = Catalogue::embedded().unwrap().server(release).unwrap();
     let config = ServerConfig {
         keys: vec![KEY.into()],
         script: captured_script(),
         mutation: "none".parse().unwrap(),
         seed: Seed(1),
-        sinks: vec![Default::default()],
+        sinks: vec![SinkModel::default()],
     };
     let server = Server::new(&profile, config, Clock::fixed());
     let conversation = server.create_conversation().await;
@@ -51,7 +53,11 @@ pub async fn server(release: &str) -> (Server, Dialer, String) {
 }
 
 /// Opens a socket; `Err` is the HTTP status of a refusal.
-pub async fn connect(dialer: &Dialer, path: &str, header: Option<&str>) -> Result<WebSocketStream<Io>, u16> {
+pub(crate) async fn connect(
+    dialer: &Dialer,
+    path: &str,
+    header: Option<&str>,
+) -> Result<WebSocketStream<Io>, u16> {
     let (io, _) = dialer.dial().await.unwrap();
     let mut request = format!("ws://127.0.0.1{path}").into_client_request().unwrap();
     if let Some(key) = header {
@@ -64,12 +70,12 @@ pub async fn connect(dialer: &Dialer, path: &str, header: Option<&str>) -> Resul
     }
 }
 
-pub async fn send(socket: &mut WebSocketStream<Io>, text: &str) {
+pub(crate) async fn send(socket: &mut WebSocketStream<Io>, text: &str) {
     socket.send(Message::text(text)).await.unwrap();
 }
 
 /// Reads until nothing comes for a second of virtual time: the frames, and the close code if there was one.
-pub async fn drain(socket: &mut WebSocketStream<Io>) -> (Vec<Value>, Option<u16>) {
+pub(crate) async fn drain(socket: &mut WebSocketStream<Io>) -> (Vec<Value>, Option<u16>) {
     let mut frames = Vec::new();
     loop {
         match tokio::time::timeout(std::time::Duration::from_secs(11), socket.next()).await {
