@@ -52,7 +52,9 @@ impl CliError {
     /// The message for a terminal; plain where colours are not wanted.
     pub(super) fn styled(&self) -> String {
         match self {
-            CliError::Plan(PlanError::Scenario(e)) | CliError::Scenario(e) => e.styled(),
+            CliError::Plan(PlanError::Scenario(e)) | CliError::Scenario(e) if !e.faults().is_empty() => {
+                e.styled()
+            }
             other => format!("error: {other}"),
         }
     }

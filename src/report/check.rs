@@ -45,25 +45,33 @@ pub fn check_table(frames: &[CheckedFrame], out: &mut dyn Write) -> io::Result<(
     }
     writeln!(out)?;
     for frame in frames {
-        for (client, checked) in &frame.clients {
-            if matches!(checked.outcome, CheckOutcome::Delivered) {
-                continue;
-            }
-            let outcome = checked.outcome.as_str();
-            let reason = checked.reason.as_deref().map(|r| format!(" ({r})")).unwrap_or_default();
-            let detail = match shown(&checked.detail) {
-                detail if detail.is_empty() => String::new(),
-                detail => format!(": {detail}"),
-            };
-            let signal = checked.signal.as_str();
-            writeln!(
-                out,
-                "  {} on {client}: {outcome}{reason}{detail}; noticeable: {signal}",
-                shown(&frame.name)
-            )?;
+        for (what, clients) in alike(frame) {
+            writeln!(out, "  {}: {what}; on {}", shown(&frame.name), clients.join(", "))?;
         }
     }
     Ok(())
+}
+
+/// What is not plainly taken, each with the clients that do it alike.
+fn alike(frame: &CheckedFrame) -> Vec<(String, Vec<&str>)> {
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    for (client, checked) in &frame.clients {
+        if checked.outcome == CheckOutcome::Delivered {
+            continue;
+        }
+        let reason = checked.reason.as_deref().map(|r| format!(" ({r})")).unwrap_or_default();
+        let detail = match shown(&checked.detail) {
+            detail if detail.is_empty() => String::new(),
+            detail => format!(": {detail}"),
+        };
+        let (outcome, signal) = (checked.outcome.as_str(), checked.signal.as_str());
+        let what = format!("{outcome}{reason}{detail}; noticeable: {signal}");
+        match groups.iter_mut().find(|(known, _)| *known == what) {
+            Some((_, clients)) => clients.push(client),
+            None => groups.push((what, vec![client])),
+        }
+    }
+    groups
 }
 
 /// Captured text is data: control characters are escaped, and only the beginning of a long one is shown.

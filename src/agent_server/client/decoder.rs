@@ -107,9 +107,13 @@ fn not_json(detail: &str) -> Refused {
     Refused { hop: Hop::Parsed, reason: Reason::new("not_json"), detail: detail.to_owned() }
 }
 
+/// An error and its place; the frame as a whole has none.
+fn placed(code: &str, at: &str) -> String {
+    if at.is_empty() { code.to_owned() } else { format!("{code} at `{at}`") }
+}
+
 fn rejected(rejection: Rejection) -> Refused {
-    let details: Vec<String> =
-        rejection.details.iter().map(|(code, at)| format!("{code} at `{at}`")).collect();
+    let details: Vec<String> = rejection.details.iter().map(|(code, at)| placed(code, at)).collect();
     let colon = if details.is_empty() { "" } else { ": " };
     let detail = format!("{}{colon}{}", rejection.error.as_str(), details.join(", "));
     Refused { hop: rejection.hop, reason: rejection.reason, detail }
