@@ -26,11 +26,7 @@ pub(super) fn run(args: &Explain) -> Result<ExitCode, CliError> {
     match (server, client) {
         (Ok(server), _) => {
             profile(&mut out, "server", &server.about, &server.release_name)?;
-            let ships = match server.traits.ships.python {
-                own if own.is_empty() => format!("python-{}", server.release_name),
-                other => other,
-            };
-            writeln!(out, "  python@same: {ships}")?;
+            writeln!(out, "  python@same: {}", server.ships_python())?;
         }
         (_, Ok(client)) => {
             profile(&mut out, "client", &client.profile.about, &client.profile.release_name)?;

@@ -50,11 +50,7 @@ impl Names for Catalogue {
     }
 
     fn ships_python(&self, name: &str) -> Result<String, ProfileError> {
-        let server = Catalogue::server(self, name)?;
-        Ok(match server.traits.ships.python {
-            own if own.is_empty() => format!("python-{}", server.release_name),
-            other => other,
-        })
+        Ok(Catalogue::server(self, name)?.ships_python())
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::shelf::Profile;
 use crate::wire::Dialect;
 
 /// How a server behaves.
@@ -224,8 +225,18 @@ pub enum SessionEndpoint {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ships {
-    /// What `python@same` means. Empty: the Python client of the same release.
+    /// What `python@same` means. Empty: the Python client of the release that the server is, or is built from.
     pub python: String,
+}
+
+impl Profile<ServerTraits> {
+    /// The Python client built from the same tree.
+    pub fn ships_python(&self) -> String {
+        match self.traits.ships.python.as_str() {
+            "" => format!("python-{}", self.built_from),
+            other => other.to_owned(),
+        }
+    }
 }
 
 /// A deliberate fault in a server.

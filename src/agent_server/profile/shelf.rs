@@ -1,10 +1,12 @@
 //! The profiles of one kind of party: reading, extending, and finding the era of a release.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use toml::de::DeTable;
 use toml::{Table, Value};
 
 use super::error::{ProfileError, nearest};
@@ -38,6 +40,8 @@ pub struct Profile<T> {
     pub release_name: String,
     /// That release.
     pub release: Option<Release>,
+    /// The release whose tree it comes from: itself, or for an unreleased variant the release that it extends.
+    pub built_from: String,
     /// How it behaves.
     pub traits: T,
 }
@@ -133,7 +137,18 @@ impl Shelf {
         })?;
         let mut about = raw.about.clone();
         about.source = self.sources(raw);
-        Ok(Profile { about, release_name: name.to_owned(), release, traits })
+        let built_from = self.built_from(raw, name).to_owned();
+        Ok(Profile { about, release_name: name.to_owned(), release, built_from, traits })
+    }
+
+    fn built_from<'a>(&'a self, raw: &'a Raw, name: &'a str) -> &'a str {
+        match &raw.extends {
+            // `merged` has made sure that every base exists and that the way to it ends.
+            Some(base) if raw.about.covers.is_none() => {
+                self.find(base).map_or(name, |raw| self.built_from(raw, base))
+            }
+            _ => name,
+        }
     }
 
     fn find(&self, name: &str) -> Option<&Raw> {
@@ -244,22 +259,38 @@ fn family(name: &str) -> &str {
     name.find(|c: char| c.is_ascii_digit()).map_or(name, |at| name[..at].trim_end_matches('-'))
 }
 
-/// A trait error with the line it is on. Values that come from a file below have no line in this one.
+/// A trait error under its place in the file. What a file below says has no place in this one.
 fn place(text: &str, error: &toml::de::Error) -> String {
     let message = error.to_string();
     let message = message.trim_end();
-    let Some(key) = message.rsplit_once("in `").and_then(|(_, k)| k.split('`').next()) else {
-        return message.to_owned();
-    };
-    let leaf = key.rsplit('.').next().unwrap_or(key);
-    let line = text.lines().position(|l| l.trim_start().trim_start_matches('[').starts_with(leaf));
-    match line {
-        Some(n) => {
-            let shown = text.lines().nth(n).unwrap_or_default();
-            format!("line {}: {message}\n  | {shown}", n + 1)
-        }
-        None => message.to_owned(),
+    let quoted = |before: &str| message.rsplit_once(before).and_then(|(_, rest)| rest.split('`').next());
+    let mut path: Vec<&str> = quoted("in `").map(|path| path.split('.').collect()).unwrap_or_default();
+    // An unknown key is reported at the table that it is in.
+    let unknown = message.strip_prefix("unknown field `").and_then(|rest| rest.split('`').next());
+    path.extend(unknown);
+    let Some(span) = span(text, &path, unknown.is_some()) else { return message.to_owned() };
+    let start = text[..span.start].rfind('\n').map_or(0, |newline| newline + 1);
+    let line = text[..start].matches('\n').count() + 1;
+    let shown = text[start..].lines().next().unwrap_or_default();
+    let before = text[start..span.start].chars().count();
+    let marked = text[span.start..span.end.min(start + shown.len())].chars().count().max(1);
+    let (column, gutter) = (before + 1, " ".repeat(line.to_string().len()));
+    let (blanks, carets) = (" ".repeat(before), "^".repeat(marked));
+    format!(
+        "line {line}, column {column}: {message}\n{gutter} |\n{line} | {shown}\n{gutter} | {blanks}{carets}"
+    )
+}
+
+/// Where the value at a path of keys stands; of a table, or if asked for, its key.
+fn span(text: &str, path: &[&str], of_key: bool) -> Option<Range<usize>> {
+    let file = DeTable::parse(text).ok()?;
+    let (mut table, mut found) = (Some(file.get_ref()), None);
+    for part in path {
+        let (key, value) = table?.iter().find(|(key, _)| key.get_ref() == part)?;
+        table = value.get_ref().as_table();
+        found = Some(if of_key || table.is_some() { key.span() } else { value.span() });
     }
+    found
 }
 
 #[cfg(test)]
@@ -304,6 +335,8 @@ mod tests {
         let child = shelf.resolve::<Traits>("1.2.0+AB").unwrap();
         assert_eq!(child.traits, Traits { a: 1, t: Inner { x: 9, y: 2 } });
         assert_eq!(child.about.source["a"], "one");
+        assert_eq!(child.built_from, "1.2.0");
+        assert_eq!(shelf.resolve::<Traits>("1.1.5").unwrap().built_from, "1.1.5");
     }
 
     #[test]
@@ -316,10 +349,20 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_trait_points_at_its_line() {
-        let bad = ("bad.toml", "name = 'z'\nextends = '1.2.0'\nsummary = 's'\n[t]\nx = 'one'\n");
-        let text = shelf(&[BASE, bad]).unwrap().resolve::<Traits>("z").unwrap_err().to_string();
-        assert!(text.contains("bad.toml") && text.contains("line 5"), "{text}");
+    fn a_wrong_trait_points_at_its_character() {
+        // The second line of the summary begins like the trait.
+        let head = "name = 'z'\nextends = '1.2.0'\nsummary = '''s\nx'''\n[t]\n";
+        let told = |line: &str| {
+            let bad = format!("{head}{line}\n");
+            let shelf = shelf(&[BASE, ("bad.toml", &bad)]).unwrap();
+            shelf.resolve::<Traits>("z").unwrap_err().to_string()
+        };
+        let text = told("x = 'é'");
+        assert!(text.contains("bad.toml: line 6, column 5: invalid type"), "{text}");
+        assert!(text.ends_with("\n  |\n6 | x = 'é'\n  |     ^^^"), "{text}");
+        let text = told("xx = 1");
+        assert!(text.contains("line 6, column 1: unknown field `xx`"), "{text}");
+        assert!(text.ends_with("6 | xx = 1\n  | ^^"), "{text}");
     }
 
     #[test]
