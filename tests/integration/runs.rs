@@ -14,6 +14,10 @@ use tempfile::TempDir;
 /// What `skewlab matrix` runs when nothing is named.
 pub(crate) const DEFAULT: [&str; 2] = ["release-skew", "frame-mutants"];
 
+/// One cell: `release-skew/1.58.2/python-1.58.2/chat/none`.
+pub(crate) const ONE: [&str; 6] =
+    ["matrix", "release-skew", "--server", "1.58.2", "--client", "python-1.58.2"];
+
 pub(crate) fn owned(names: &[&str]) -> Vec<String> {
     names.iter().map(|n| (*n).to_owned()).collect()
 }
