@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by unwrapping")]
 
 mod captures;
+mod check_cli;
+mod check_files;
 mod cli;
 mod determinism;
 mod fixtures;
@@ -11,5 +13,7 @@ mod mutants;
 mod oracle;
 mod output;
 mod runs;
+mod schema;
+mod serve;
 mod sockets;
 mod wire;

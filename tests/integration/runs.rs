@@ -1,5 +1,6 @@
 //! Whole runs: the shipped scenarios through the library, and a folder with a user's own files.
 
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use chrono::NaiveDate;
@@ -65,13 +66,17 @@ impl Folder {
         Folder(tempfile::tempdir().unwrap())
     }
 
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
     /// The folder, or something in it, as an argument.
     pub(crate) fn arg(&self, name: &str) -> String {
-        self.0.path().join(name).display().to_string()
+        self.path(name).display().to_string()
     }
 
     pub(crate) fn write(&self, name: &str, text: &str) -> String {
-        let path = self.0.path().join(name);
+        let path = self.path(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
         self.arg(name)
