@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use skewlab::judge::exit_code;
-use skewlab::record::{CellResult, Hop, Run, Scope, Signal, Verdict};
+use skewlab::record::{CellResult, Hop, Reason, Run, Scope, Signal, Verdict};
 
 use crate::runs::{Folder, at, ended, plan, run, skewlab};
 
@@ -132,7 +132,7 @@ fn every_verdict_has_a_mutant_and_every_mutant_a_healthy_neighbour() {
         if case.lost_at.is_some() {
             assert_eq!(broken.lost_at, case.lost_at, "{what}");
         }
-        assert_eq!(broken.reason.as_ref().map(|r| r.as_str()), case.reason, "{what}");
+        assert_eq!(broken.reason.as_ref().map(Reason::as_str), case.reason, "{what}");
         // A fault of the rig is red even when a scenario expects it.
         assert_eq!(code, if case.verdict.is_rig_fault() { 13 } else { 0 }, "{what}");
         if let Some((healthy, code)) = neighbour {
@@ -165,8 +165,8 @@ fn what_is_missing_is_measured() {
 fn a_leak_is_counted_where_it_lands() {
     let folder = Folder::new();
     let all = "\"webhook\", \"telemetry\", \"idle\"";
-    let (leaky, _) = one(&folder, "1.43.1", PYTHON, "none", all, "leaked");
-    let leaks: Vec<_> = leaky.findings.iter().filter(|f| f.verdict == Verdict::Leaked).collect();
+    let (cell, _) = one(&folder, "1.43.1", PYTHON, "none", all, "leaked");
+    let leaks: Vec<_> = cell.findings.iter().filter(|f| f.verdict == Verdict::Leaked).collect();
     assert_eq!(leaks.len(), 3, "one finding a consumer");
     assert!(leaks.iter().all(|f| f.amount.frames == 9 && f.signal == Signal::None), "{leaks:?}");
     let (stored, _) = {

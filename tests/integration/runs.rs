@@ -47,7 +47,7 @@ pub(crate) fn at<'a>(run: &'a Run, id: &str) -> &'a CellResult {
 /// The binary, with a seat of its own at standard input and outputs.
 pub(crate) fn skewlab(args: &[&str]) -> assert_cmd::Command {
     let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_skewlab"));
-    command.args(args).timeout(std::time::Duration::from_secs(120));
+    command.args(args).timeout(std::time::Duration::from_mins(2));
     command
 }
 
@@ -82,10 +82,11 @@ impl Folder {
         self.arg(name)
     }
 
-    /// A profile that is `base` but for `traits`; `shelf` is `servers` or `clients`.
-    pub(crate) fn profile(&self, shelf: &str, name: &str, base: &str, traits: &str) {
-        let text = format!("name = \"{name}\"\nextends = \"{base}\"\nsummary = \"for a test\"\n\n{traits}\n");
-        self.write(&format!("{shelf}/{name}.toml"), &text);
+    /// A profile that is `extended` but for `changes`; `kind` is `servers` or `clients`.
+    pub(crate) fn profile(&self, kind: &str, name: &str, extended: &str, changes: &str) {
+        let text =
+            format!("name = \"{name}\"\nextends = \"{extended}\"\nsummary = \"for a test\"\n\n{changes}\n");
+        self.write(&format!("{kind}/{name}.toml"), &text);
     }
 
     /// A scenario of one workload, `[workload.w]`, whose axes and rules are `text`.

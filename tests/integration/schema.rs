@@ -21,7 +21,9 @@ fn paths(value: &Value, at: &str, found: &mut BTreeSet<String>) {
         Value::Number(_) => "number",
         Value::String(_) => "string",
         Value::Array(items) => {
-            items.iter().for_each(|item| paths(item, &format!("{at}[]"), found));
+            for item in items {
+                paths(item, &format!("{at}[]"), found);
+            }
             "array"
         }
         Value::Object(fields) => {
