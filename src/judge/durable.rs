@@ -39,6 +39,7 @@ fn place(evidence: &Evidence, reason: &Reason) -> Hop {
         return flow.hop;
     }
     match reason.as_str() {
+        "not_sent" => Hop::Sent,
         "unread" => Hop::Received,
         "not_json" => Hop::Parsed,
         code if code.starts_with("guard_") => Hop::Admitted,
