@@ -12,6 +12,7 @@ mod floors;
 mod mutants;
 mod oracle;
 mod output;
+mod reports;
 mod runs;
 mod schema;
 mod serve;

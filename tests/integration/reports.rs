@@ -1,0 +1,40 @@
+//! One snapshot a format: a change to what a person reads shows up in review.
+//!
+//! `INSTA_UPDATE=always cargo test --test integration reports` writes them anew.
+
+use crate::fixtures;
+use crate::runs::{ended, skewlab};
+
+/// Standard output without the lines that hold a time.
+fn shown(args: &[&str]) -> String {
+    let (_, stdout, stderr) = ended(&mut skewlab(args));
+    assert_eq!(stderr, "");
+    let timeless = |line: &&str| !line.contains(" cells/s");
+    stdout.lines().filter(timeless).fold(String::new(), |text, line| text + line + "\n")
+}
+
+#[test]
+fn the_matrix_as_a_table() {
+    let servers = ["--server", "1.43.1", "--server", "1.43.1+AB", "--server", "1.58.2+step7"];
+    let clients = ["--client", "python-1.30.0", "--client", "python@same", "--client", "browser-*"];
+    insta::assert_snapshot!(shown(&[&["matrix", "release-skew"], &servers[..], &clients[..]].concat()));
+}
+
+#[test]
+fn mutated_frames_as_a_table() {
+    let clients = ["--client", "python-1.58.2", "--client", "typescript-1.39.0", "--client", "browser-1.4.0"];
+    insta::assert_snapshot!(shown(&[&["matrix", "frame-mutants"], &clients[..]].concat()));
+}
+
+#[test]
+fn checked_frames_as_a_table() {
+    let corpus = fixtures::path("corpus.jsonl").display().to_string();
+    let clients = ["--clients", "python-1.30.0,python-1.58.2,typescript-1.39.0,browser-1.14.0"];
+    insta::assert_snapshot!(shown(&[&["check", &corpus], &clients[..]].concat()));
+}
+
+#[test]
+fn explanations() {
+    let explained = |what| shown(&["explain", what]);
+    insta::assert_snapshot!(explained("silent_loss") + &explained("1.43.1+AB") + &explained("python-1.47.0"));
+}
