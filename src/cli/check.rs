@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
 use super::args::{Check, Format};
@@ -82,7 +83,14 @@ fn frame(line: &[u8]) -> Result<Option<(Option<String>, String)>, String> {
     if text.trim().is_empty() {
         return Ok(None);
     }
-    let value: Value = serde_json::from_str(text).map_err(|e| format!("not JSON ({e})"))?;
+    let value: Value = match serde_json::from_str(text) {
+        Ok(value) => value,
+        // A frame that is deeper, or holds a larger number, than a value can is for the clients to judge.
+        Err(_) if serde_json::from_str::<IgnoredAny>(text).is_ok() => {
+            return Ok(Some((None, text.to_owned())));
+        }
+        Err(error) => return Err(format!("not JSON ({error})")),
+    };
     match (&value["raw"], &value["name"]) {
         (Value::String(raw), name) => Ok(Some((name.as_str().map(str::to_owned), raw.clone()))),
         (Value::Null, _) => Ok(Some((None, text.to_owned()))),

@@ -70,6 +70,8 @@ fn frames_of_64_mib_and_a_million_levels_take_nothing_down() {
     };
     let mut lines = format!("{big}\n");
     writeln!(lines, "{}\n{}", deep("lists", "[", "]"), deep("objects", "{\"a\":", "}")).unwrap();
+    let bare = format!("{}{}", "[".repeat(1_000_000), "]".repeat(1_000_000));
+    writeln!(lines, "{bare}\n{}", DELTA.replace("\"Hel\"", "1e999")).unwrap();
     writeln!(lines, "{}", json!({"name": "after", "raw": DELTA})).unwrap();
     let file = folder.write("heavy.jsonl", &lines);
     drop(lines);
@@ -77,18 +79,23 @@ fn frames_of_64_mib_and_a_million_levels_take_nothing_down() {
     let clients = ["python-1.58.2", "typescript-1.39.0", "browser-1.20.0", "browser-session"];
     let found = check(&file, &clients);
     assert!(started.elapsed() < Duration::from_mins(1), "{:?}", started.elapsed());
-    assert_eq!(found.len(), 4);
+    assert_eq!(found.len(), 6);
     assert_eq!(
         found["line 1"]["python-1.58.2"]["reason"], "frame_too_large",
         "the client's own limit is 1 MiB"
     );
     assert_eq!(found["line 1"]["browser-1.20.0"]["outcome"], "delivered");
-    for name in ["lists", "objects"] {
+    for name in ["lists", "objects", "line 4"] {
         assert!(
             found[name].values().all(|a| ["rejected", "dropped"].iter().any(|o| a["outcome"] == *o)),
             "{name}"
         );
     }
+    let huge = &found["line 5"];
+    assert_eq!(
+        (&huge["python-1.58.2"]["outcome"], &huge["browser-1.20.0"]["outcome"]),
+        (&"rejected".into(), &"corrupted".into())
+    );
     assert_eq!(found["after"]["python-1.58.2"]["outcome"], "delivered");
 }
 
