@@ -162,15 +162,7 @@ async fn read(
     socket: &LegacySocket,
     mut stream: SplitStream<Socket>,
 ) {
-    while let Some(Ok(message)) = stream.next().await {
-        let inbound = match &message {
-            Message::Text(text) => inbound::read(text, server.traits.socket.auth_frame),
-            Message::Binary(bytes) => {
-                inbound::read(&String::from_utf8_lossy(bytes), server.traits.socket.auth_frame)
-            }
-            Message::Close(_) => break,
-            _ => continue,
-        };
+    while let Some(inbound) = inbound::next(&mut stream, server.traits.socket.auth_frame).await {
         match inbound {
             Inbound::Message { text, .. } => turn::start(server, conversation, &text),
             Inbound::Ignored => {}

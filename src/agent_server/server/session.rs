@@ -212,14 +212,8 @@ async fn read(
     socket: &SessionSocket,
     mut stream: SplitStream<Socket>,
 ) {
-    while let Some(Ok(message)) = stream.next().await {
-        let text = match &message {
-            Message::Text(text) => text.to_string(),
-            Message::Binary(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-            Message::Close(_) => break,
-            _ => continue,
-        };
-        match inbound::read(&text, server.traits.socket.auth_frame) {
+    while let Some(inbound) = inbound::next(&mut stream, server.traits.socket.auth_frame).await {
+        match inbound {
             Inbound::Message { text, .. } => turn::start(server, conversation, &text),
             Inbound::Ignored => {}
             Inbound::Error { code, detail } => {
