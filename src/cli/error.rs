@@ -55,6 +55,9 @@ impl CliError {
             CliError::Plan(PlanError::Scenario(e)) | CliError::Scenario(e) if !e.faults().is_empty() => {
                 e.styled()
             }
+            // What points at a place in a file brings its own heading.
+            CliError::Plan(PlanError::Profile(e @ ProfileError::Faulty { .. }))
+            | CliError::Profile(e @ ProfileError::Faulty { .. }) => e.to_string(),
             other => format!("error: {other}"),
         }
     }

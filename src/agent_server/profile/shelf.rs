@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 use super::error::{ProfileError, nearest};
+use super::faulty::{faulty, faulty_in};
 use crate::unit::Release;
 
 /// What a profile says about itself.
@@ -95,8 +96,7 @@ impl Shelf {
     }
 
     fn add(&mut self, path: String, text: String) -> Result<(), ProfileError> {
-        let invalid = |message: String| ProfileError::Invalid { path: path.clone(), message };
-        let mut table: Table = text.parse().map_err(|e: toml::de::Error| invalid(e.to_string()))?;
+        let mut table: Table = text.parse().map_err(|e| faulty(&path, &text, &e))?;
         let own: Table = OWN_KEYS.iter().filter_map(|k| Some(((*k).to_owned(), table.remove(*k)?))).collect();
         let extends = own.get("extends").and_then(Value::as_str).map(str::to_owned);
         let about: About = own
@@ -104,7 +104,7 @@ impl Shelf {
             .filter(|(k, _)| k != "extends")
             .collect::<Table>()
             .try_into()
-            .map_err(|e: toml::de::Error| invalid(place(&text, &e)))?;
+            .map_err(|e| faulty(&path, &text, &e))?;
         if self.raws.iter().any(|r| r.about.name == about.name) {
             return Err(ProfileError::Taken { path, name: about.name });
         }
@@ -127,10 +127,7 @@ impl Shelf {
                 overlay(&mut table, &change);
             }
         }
-        let traits = Value::Table(table).try_into().map_err(|e: toml::de::Error| ProfileError::Invalid {
-            path: raw.path.clone(),
-            message: place(&raw.text, &e),
-        })?;
+        let traits = Value::Table(table).try_into().map_err(|e| faulty(&raw.path, &raw.text, &e))?;
         let mut about = raw.about.clone();
         about.source = self.sources(raw);
         Ok(Profile { about, release_name: name.to_owned(), release, traits })
@@ -215,10 +212,7 @@ fn sinces(raw: &Raw, value: Option<Value>) -> Result<Vec<(Release, Table)>, Prof
         change: Table,
     }
     let Some(value) = value else { return Ok(Vec::new()) };
-    let list: Vec<Since> = value.try_into().map_err(|e: toml::de::Error| ProfileError::Invalid {
-        path: raw.path.clone(),
-        message: format!("in `since`: {}", e.message()),
-    })?;
+    let list: Vec<Since> = value.try_into().map_err(|e| faulty_in("since", &raw.path, &raw.text, &e))?;
     Ok(list.into_iter().map(|s| (s.release, s.change)).collect())
 }
 
@@ -242,24 +236,6 @@ pub(super) fn version(name: &str) -> Option<Release> {
 
 fn family(name: &str) -> &str {
     name.find(|c: char| c.is_ascii_digit()).map_or(name, |at| name[..at].trim_end_matches('-'))
-}
-
-/// A trait error with the line it is on. Values that come from a file below have no line in this one.
-fn place(text: &str, error: &toml::de::Error) -> String {
-    let message = error.to_string();
-    let message = message.trim_end();
-    let Some(key) = message.rsplit_once("in `").and_then(|(_, k)| k.split('`').next()) else {
-        return message.to_owned();
-    };
-    let leaf = key.rsplit('.').next().unwrap_or(key);
-    let line = text.lines().position(|l| l.trim_start().trim_start_matches('[').starts_with(leaf));
-    match line {
-        Some(n) => {
-            let shown = text.lines().nth(n).unwrap_or_default();
-            format!("line {}: {message}\n  | {shown}", n + 1)
-        }
-        None => message.to_owned(),
-    }
 }
 
 #[cfg(test)]
@@ -319,7 +295,7 @@ mod tests {
     fn a_wrong_trait_points_at_its_line() {
         let bad = ("bad.toml", "name = 'z'\nextends = '1.2.0'\nsummary = 's'\n[t]\nx = 'one'\n");
         let text = shelf(&[BASE, bad]).unwrap().resolve::<Traits>("z").unwrap_err().to_string();
-        assert!(text.contains("bad.toml") && text.contains("line 5"), "{text}");
+        assert!(text.contains("bad.toml:5:5") && text.contains("^^^^^"), "{text}");
     }
 
     #[test]
