@@ -92,6 +92,8 @@ async fn attended(
         mutation: cell.mutation.clone(),
         seed,
         sinks: vec![SinkModel::default()],
+        telemetry: true,
+        auto_title: true,
     };
     let server_clock = if clock == ClockKind::Virtual { Clock::fixed() } else { Clock::wall() };
     let server = Server::new(server_profile, config, server_clock);
@@ -132,8 +134,7 @@ async fn attended(
 async fn settle(clock: ClockKind, server: &Profile<ServerTraits>) {
     match clock {
         ClockKind::Virtual => {
-            let flush = server.traits.webhook.flush_delay_s.max(0.0) + 1.0;
-            sleep(Duration::from_secs_f64(flush)).await;
+            sleep(server.traits.webhook.flush_delay_s.duration() + Duration::from_secs(1)).await;
         }
         ClockKind::Wall => sleep(Duration::from_millis(300)).await,
     }

@@ -52,7 +52,11 @@ impl Names for Catalogue {
     fn ships_python(&self, name: &str) -> Result<String, ProfileError> {
         let server = Catalogue::server(self, name)?;
         Ok(match server.traits.ships.python {
-            own if own.is_empty() => format!("python-{}", server.release_name),
+            // An unreleased server that says nothing ships the client of the release that it is built on.
+            own if own.is_empty() => {
+                let release = server.release_name.split('+').next().unwrap_or_default();
+                format!("python-{release}")
+            }
             other => other,
         })
     }

@@ -172,9 +172,6 @@ impl Shelf {
             name: base_name.clone(),
             problem,
         };
-        if seen.contains(&base_name.as_str()) || *base_name == raw.about.name {
-            return Err(problem("leads in a circle".into()));
-        }
         seen.push(&raw.about.name);
         let base = self.find(base_name).ok_or_else(|| {
             problem(format!(
@@ -182,6 +179,9 @@ impl Shelf {
                 nearest(base_name, self.raws.iter().map(|r| r.about.name.as_str()))
             ))
         })?;
+        if seen.contains(&base.about.name.as_str()) {
+            return Err(problem("leads in a circle".into()));
+        }
         let (mut table, base_since) = self.merged(base, seen)?;
         // What the base became by its own release is where the extension starts from.
         let base_release = version(base_name);
@@ -300,6 +300,9 @@ mod tests {
 
     #[test]
     fn circles_and_taken_names_are_refused() {
+        let own = ("own.toml", "name = '2.0.0'\ncovers = '>=2'\nextends = '2.1.0'\nsummary = 's'\n");
+        let text = shelf(&[own]).unwrap().resolve::<Traits>("2.0.0").unwrap_err().to_string();
+        assert!(text.contains("circle"), "an era that covers what it extends: {text}");
         let one = ("1.toml", "name = 'p'\nextends = 'q'\nsummary = 's'\n");
         let two = ("2.toml", "name = 'q'\nextends = 'p'\nsummary = 's'\n");
         let text = shelf(&[one, two]).unwrap().resolve::<Traits>("p").unwrap_err().to_string();

@@ -53,6 +53,10 @@ pub struct ServerConfig {
     pub seed: Seed,
     /// Webhook sinks; each gets a subscriber per conversation.
     pub sinks: Vec<SinkModel>,
+    /// Whether telemetry is on, where the era has it.
+    pub telemetry: bool,
+    /// Whether conversations are named after their first message.
+    pub auto_title: bool,
 }
 
 /// A running emulated server. Cheap to clone; all clones are one server.

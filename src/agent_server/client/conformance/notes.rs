@@ -35,7 +35,7 @@ fn settle(bench: &Bench, produced: Vec<Piece>) -> Ledger {
         sent: (0..count).map(|first| Origin::Delta { first, count: 1 }).collect(),
         ..LinkTrace::default()
     };
-    let seat = Seat { endpoint: Endpoint::Events, shows: &[Class::Text, Class::Reasoning] };
+    let seat = Seat { endpoint: Endpoint::Events, shows: &[Class::Text, Class::Reasoning], streams: true };
     Ledger::settle(&server, seat, &link, &bench.trace)
 }
 
