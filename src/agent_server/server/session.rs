@@ -121,6 +121,7 @@ impl SessionSocket {
             };
             let bytes = text.len();
             let sent = tokio::select! {
+                biased;
                 sent = sink.send(Message::text(text)) => Some(sent.is_ok()),
                 () = self.spent() => None,
             };
@@ -182,7 +183,9 @@ pub(super) async fn run(
         catch_up(&conversation, &socket, query.after_seq).await;
         read(&server, &conversation, &socket, stream).await;
     };
+    // In a fixed order, here and below: the same seed must give the same bytes.
     let ended = tokio::select! {
+        biased;
         why = socket.drain(&mut sink) => why,
         () = attend => None,
     };
