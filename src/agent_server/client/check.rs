@@ -148,6 +148,12 @@ fn reached(profile: &Profile<ClientTraits>, frame: &Value, pieces: &[Piece], mis
     if expected.len() > shown.len() {
         return found(CheckOutcome::Dropped, Some(missing));
     }
+    // A delta without any payload is taken, and whoever sees it sees nothing.
+    let payload =
+        ["content", "reasoning_content"].into_iter().any(|k| frame.get(k).is_some_and(Value::is_string));
+    if !payload && application != Application::LiteralKind {
+        return found(CheckOutcome::Delivered, Some(missing));
+    }
     // Nothing to show is fine for a delta without text; hidden text is something handed on and not shown.
     let hidden = expected.is_empty() && !own.is_empty();
     if hidden || (application == Application::LiteralKind && shown.is_empty()) {
