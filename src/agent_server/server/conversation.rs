@@ -179,6 +179,13 @@ impl Conversation {
         }
     }
 
+    /// Lets the subscribers finish what they hold back.
+    pub(super) async fn close(&self) {
+        for webhook in &self.webhooks {
+            webhook.close().await;
+        }
+    }
+
     /// What `GET /api/conversations/{id}` answers.
     pub(super) fn info(&self) -> Value {
         json!({

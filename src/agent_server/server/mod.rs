@@ -116,9 +116,15 @@ impl Server {
 
     /// Waits until no turn is running.
     pub async fn idle(&self) {
-        let all: Vec<_> = lock(&self.0.conversations).values().cloned().collect();
-        for conversation in all {
+        for conversation in self.0.conversations() {
             conversation.turn_over().await;
+        }
+    }
+
+    /// Closes every conversation: webhooks post what they still hold.
+    pub async fn close(&self) {
+        for conversation in self.0.conversations() {
+            conversation.close().await;
         }
     }
 }

@@ -85,6 +85,12 @@ impl Webhook {
         }
     }
 
+    /// Posts what is left, as the real server does when a conversation is closed.
+    pub(super) async fn close(self: &Arc<Self>) {
+        lock(&self.state).timer = None;
+        self.post().await;
+    }
+
     fn full(&self, state: &State) -> bool {
         let bytes = self.traits.max_batch_bytes;
         state.queue.len() >= self.traits.event_buffer_size.get() || (bytes > 0 && state.queued_bytes >= bytes)
