@@ -25,10 +25,17 @@ impl Release {
         self.0.build.as_str()
     }
 
-    /// Whether the release lies in a range such as `>=1.22.1, <1.31.0`. Pre-releases count by precedence.
-    pub fn within(&self, range: &semver::VersionReq) -> bool {
+    /// The release that it is built on: itself, without stages.
+    #[must_use]
+    pub fn released(&self) -> Release {
         let mut plain = self.0.clone();
         plain.build = semver::BuildMetadata::EMPTY;
+        Release(plain)
+    }
+
+    /// Whether the release lies in a range such as `>=1.22.1, <1.31.0`. Pre-releases count by precedence.
+    pub fn within(&self, range: &semver::VersionReq) -> bool {
+        let mut plain = self.released().0;
         // `VersionReq` refuses every pre-release unless the range names one; an era covers its alphas too.
         range.matches(&plain) || {
             let pre = !plain.pre.is_empty();

@@ -56,9 +56,10 @@ impl CliError {
                 e.styled()
             }
             // What points at a place in a file brings its own heading.
-            CliError::Plan(PlanError::Profile(e @ ProfileError::Faulty { .. }))
-            | CliError::Profile(e @ ProfileError::Faulty { .. }) => e.to_string(),
-            other => format!("error: {other}"),
+            other => {
+                let text = other.to_string();
+                if text.starts_with("error") { text } else { format!("error: {text}") }
+            }
         }
     }
 }

@@ -52,11 +52,11 @@ impl Names for Catalogue {
     fn ships_python(&self, name: &str) -> Result<String, ProfileError> {
         let server = Catalogue::server(self, name)?;
         Ok(match server.traits.ships.python {
-            // An unreleased server that says nothing ships the client of the release that it is built on.
-            own if own.is_empty() => {
-                let release = server.release_name.split('+').next().unwrap_or_default();
-                format!("python-{release}")
-            }
+            // A server that says nothing ships the client of its release, or of the one that it is built on.
+            own if own.is_empty() => match &server.release {
+                Some(release) => format!("python-{}", release.released()),
+                None => format!("python-{}", server.release_name),
+            },
             other => other,
         })
     }

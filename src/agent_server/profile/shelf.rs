@@ -37,7 +37,7 @@ pub struct Profile<T> {
     pub about: About,
     /// The release asked for, in full (`python-1.47.0`); equals `about.name` unless another one was named.
     pub release_name: String,
-    /// That release.
+    /// That release; for a profile whose name is none, the one that it is built on.
     pub release: Option<Release>,
     /// How it behaves.
     pub traits: T,
@@ -130,6 +130,7 @@ impl Shelf {
         let traits = Value::Table(table).try_into().map_err(|e| faulty(&raw.path, &raw.text, &e))?;
         let mut about = raw.about.clone();
         about.source = self.sources(raw);
+        let release = release.or_else(|| self.built_on(raw));
         Ok(Profile { about, release_name: name.to_owned(), release, traits })
     }
 
@@ -192,6 +193,12 @@ impl Shelf {
         }
         overlay(&mut table, &own);
         Ok((table, sinces(raw, own_since)?))
+    }
+
+    /// The release of the nearest profile below that has one in its name.
+    fn built_on(&self, raw: &Raw) -> Option<Release> {
+        let base = raw.extends.as_deref()?;
+        version(base).or_else(|| self.built_on(self.find(base)?))
     }
 
     fn sources(&self, raw: &Raw) -> BTreeMap<String, String> {

@@ -1,8 +1,8 @@
 //! The emulated agent-server: one implementation whose behaviour is chosen by [`ServerTraits`].
 //!
-//! A delta's way: [`turn`] takes a chunk from the [`script`] and hands it to the conversation's delta
-//! [`bus`], the bus calls its [`subscriber`]s, and a socket subscriber writes the frame. Durable events go
-//! through the event log first. What happens is noted in [`notes`], per connection.
+//! A delta's way: `turn` takes a chunk from the [`script`] and hands it to the conversation's delta
+//! [`bus`], the bus calls its `subscriber`s, and a socket subscriber writes the frame. Durable events go
+//! through the event log first. What happens is noted in `notes`, per connection.
 
 pub mod bus;
 mod clock;
