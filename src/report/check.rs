@@ -19,7 +19,7 @@ pub struct CheckedFrame {
 
 fn mark(checked: &Checked) -> &'static str {
     match checked.outcome {
-        CheckOutcome::Delivered if checked.reason.is_some() => "no text",
+        CheckOutcome::Delivered if !checked.detail.is_empty() => "no text",
         CheckOutcome::Delivered => "ok",
         CheckOutcome::Rejected => "REJECTED",
         CheckOutcome::Dropped => "DROPPED",
@@ -57,7 +57,7 @@ pub fn check_table(frames: &[CheckedFrame], out: &mut dyn Write) -> io::Result<(
 fn alike(frame: &CheckedFrame) -> Vec<(String, Vec<&str>)> {
     let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
     for (client, checked) in &frame.clients {
-        if checked.outcome == CheckOutcome::Delivered && checked.reason.is_none() {
+        if checked.outcome == CheckOutcome::Delivered && checked.detail.is_empty() {
             continue;
         }
         let reason = checked.reason.as_deref().map(|r| format!(" ({r})")).unwrap_or_default();

@@ -3,7 +3,17 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by unwrapping")]
 
 mod captures;
+mod check_cli;
+mod check_files;
+mod cli;
+mod determinism;
 mod fixtures;
 mod floors;
+mod mutants;
+mod oracle;
+mod output;
+mod runs;
+mod schema;
+mod serve;
 mod sockets;
 mod wire;

@@ -152,7 +152,8 @@ fn reached(profile: &Profile<ClientTraits>, frame: &Value, pieces: &[Piece], mis
     let payload =
         ["content", "reasoning_content"].into_iter().any(|k| frame.get(k).is_some_and(Value::is_string));
     if !payload && application != Application::LiteralKind {
-        return found(CheckOutcome::Delivered, Some(missing));
+        let shown = Some("carries no text".to_owned());
+        return Found { shown, ..found(CheckOutcome::Delivered, None) };
     }
     // Nothing to show is fine for a delta without text; hidden text is something handed on and not shown.
     let hidden = expected.is_empty() && !own.is_empty();

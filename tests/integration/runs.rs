@@ -1,0 +1,102 @@
+//! Whole runs: the shipped scenarios through the library, and a folder with a user's own files.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use chrono::NaiveDate;
+use skewlab::agent_server::profile::Catalogue;
+use skewlab::record::{CellResult, Run};
+use skewlab::run::{ClockKind, Options};
+use skewlab::scenario::Selection;
+use skewlab::seed::Seed;
+use skewlab::suite::Plan;
+use tempfile::TempDir;
+
+/// What `skewlab matrix` runs when nothing is named.
+pub(crate) const DEFAULT: [&str; 2] = ["release-skew", "frame-mutants"];
+
+/// One cell: `release-skew/1.58.2/python-1.58.2/chat/none`.
+pub(crate) const ONE: [&str; 6] =
+    ["matrix", "release-skew", "--server", "1.58.2", "--client", "python-1.58.2"];
+
+pub(crate) fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|n| (*n).to_owned()).collect()
+}
+
+/// Plans and runs scenarios on the virtual clock; empty lists keep the scenario's own axes.
+pub(crate) fn matrix(scenarios: &[&str], servers: &[&str], clients: &[&str]) -> Run {
+    let plan = plan(scenarios, servers, clients, &Catalogue::embedded().unwrap());
+    run(&plan, 1, 2)
+}
+
+pub(crate) fn plan(scenarios: &[&str], servers: &[&str], clients: &[&str], catalogue: &Catalogue) -> Plan {
+    let selection = Selection { servers: owned(servers), clients: owned(clients), only: None };
+    Plan::of(&owned(scenarios), &selection, catalogue).unwrap_or_else(|e| panic!("{e}"))
+}
+
+pub(crate) fn run(plan: &Plan, seed: u64, jobs: usize) -> Run {
+    let options = Options { clock: ClockKind::Virtual, seed: Seed(seed), jobs };
+    let today = NaiveDate::from_ymd_opt(2026, 12, 1).unwrap();
+    plan.run(options, today, &AtomicBool::new(false), &|_| {})
+}
+
+pub(crate) fn at<'a>(run: &'a Run, id: &str) -> &'a CellResult {
+    run.cells.iter().find(|c| c.id == id).unwrap_or_else(|| panic!("no cell `{id}`"))
+}
+
+/// The binary, with a seat of its own at standard input and outputs.
+pub(crate) fn skewlab(args: &[&str]) -> assert_cmd::Command {
+    let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_skewlab"));
+    command.args(args).timeout(std::time::Duration::from_secs(120));
+    command
+}
+
+/// What a run of the binary left: exit code, standard output, standard error.
+pub(crate) fn ended(command: &mut assert_cmd::Command) -> (i32, String, String) {
+    let output = command.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
+}
+
+/// A folder with profiles and scenarios that exist for one test.
+pub(crate) struct Folder(TempDir);
+
+impl Folder {
+    pub(crate) fn new() -> Folder {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// The folder, or something in it, as an argument.
+    pub(crate) fn arg(&self, name: &str) -> String {
+        self.path(name).display().to_string()
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) -> String {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+        self.arg(name)
+    }
+
+    /// A profile that is `base` but for `traits`; `shelf` is `servers` or `clients`.
+    pub(crate) fn profile(&self, shelf: &str, name: &str, base: &str, traits: &str) {
+        let text = format!("name = \"{name}\"\nextends = \"{base}\"\nsummary = \"for a test\"\n\n{traits}\n");
+        self.write(&format!("{shelf}/{name}.toml"), &text);
+    }
+
+    /// A scenario of one workload, `[workload.w]`, whose axes and rules are `text`.
+    pub(crate) fn scenario(&self, name: &str, text: &str) -> String {
+        const WORKLOAD: &str = "[workload.w]\ntokens = [{ text = \"\" }, { reasoning = \"hmm \" }, { text = \"Hello\" }, \
+             { text = \", \" }, { text = \"ha\", repeat = 3 }, { text = \" world\" }, { text = \".\" }]\n";
+        let text = format!("question = \"q\"\nworkloads = [\"w\"]\n{text}\n{WORKLOAD}");
+        self.write(&format!("{name}.toml"), &text)
+    }
+
+    pub(crate) fn catalogue(&self) -> Catalogue {
+        Catalogue::embedded().unwrap().with_dir(self.0.path()).unwrap_or_else(|e| panic!("{e}"))
+    }
+}
