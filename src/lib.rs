@@ -5,7 +5,7 @@
 //!
 //! | floor | modules | what lives there |
 //! |---|---|---|
-//! | 0 | [`mod@unit`], [`seed`] | value types; run → cell → client seeds |
+//! | 0 | [`mod@unit`], [`seed`], [`caret`] | value types; run → cell → client seeds; pointing at a place in a file |
 //! | 1 | [`wire`], [`record`] | frames as pure data and their mutations; plain result data |
 //! | 2 | [`probe`] | what both ends noted, and the ledger that settles it |
 //! | 3 | [`agent_server`] | the parties: profiles, buses, subscribers, decoders, guards |
@@ -15,6 +15,7 @@
 //! | 7 | [`cli`] | one file per command |
 
 pub mod agent_server;
+pub mod caret;
 pub mod cli;
 pub mod judge;
 pub mod probe;

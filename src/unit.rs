@@ -25,10 +25,17 @@ impl Release {
         self.0.build.as_str()
     }
 
-    /// Whether the release lies in a range such as `>=1.22.1, <1.31.0`. Pre-releases count by precedence.
-    pub fn within(&self, range: &semver::VersionReq) -> bool {
+    /// The release that it is built on: itself, without stages.
+    #[must_use]
+    pub fn released(&self) -> Release {
         let mut plain = self.0.clone();
         plain.build = semver::BuildMetadata::EMPTY;
+        Release(plain)
+    }
+
+    /// Whether the release lies in a range such as `>=1.22.1, <1.31.0`. Pre-releases count by precedence.
+    pub fn within(&self, range: &semver::VersionReq) -> bool {
+        let mut plain = self.released().0;
         // `VersionReq` refuses every pre-release unless the range names one; an era covers its alphas too.
         range.matches(&plain) || {
             let pre = !plain.pre.is_empty();
@@ -100,6 +107,53 @@ impl std::iter::Sum for Tally {
             a += b;
             a
         })
+    }
+}
+
+/// A length of time in a file: seconds, from nothing to a year.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Seconds(f64);
+
+/// A number that is no length of time.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[error("{0} is no number of seconds between 0 and a year")]
+pub struct NoSeconds(f64);
+
+impl Seconds {
+    /// That many seconds.
+    pub fn new(seconds: f64) -> Result<Seconds, NoSeconds> {
+        let year = 366.0 * 24.0 * 3600.0;
+        if (0.0..=year).contains(&seconds) { Ok(Seconds(seconds)) } else { Err(NoSeconds(seconds)) }
+    }
+
+    /// The same as a duration.
+    pub fn duration(self) -> std::time::Duration {
+        std::time::Duration::from_secs_f64(self.0)
+    }
+
+    /// Whether it is no time at all.
+    pub fn is_zero(self) -> bool {
+        self.duration().is_zero()
+    }
+}
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} s", self.0)
+    }
+}
+
+impl TryFrom<f64> for Seconds {
+    type Error = NoSeconds;
+    fn try_from(seconds: f64) -> Result<Self, Self::Error> {
+        Seconds::new(seconds)
+    }
+}
+
+impl From<Seconds> for f64 {
+    fn from(seconds: Seconds) -> f64 {
+        seconds.0
     }
 }
 

@@ -71,10 +71,17 @@ pub async fn attend(
             (peer, None)
         }
     };
+    let started = Instant::now();
     if let Some(mut socket) = socket {
         read(&mut socket, &traits.connect, &mut client, &mut trace, phase, &mut stop).await;
         let _ = timeout(CLOSE_WAIT, leave(&mut socket)).await;
-    } else {
+    }
+    // Whoever waits for this client to get ready waits its whole time, and is then told.
+    if *phase.borrow() == Phase::Connecting {
+        if !traits.connect.ready_timeout_s.is_zero() {
+            sleep_until(started + traits.connect.ready_timeout_s.duration()).await;
+            client.not_ready(&mut trace);
+        }
         phase.send_replace(Phase::Failed);
     }
     client.finish(&mut trace);
@@ -147,8 +154,8 @@ async fn read(
     phase: &watch::Sender<Phase>,
     stop: &mut watch::Receiver<bool>,
 ) {
-    let own_timeout = connect.ready_timeout_s > 0.0;
-    let wait = if own_timeout { Duration::from_secs_f64(connect.ready_timeout_s) } else { FIRST_FRAME_WAIT };
+    let own_timeout = !connect.ready_timeout_s.is_zero();
+    let wait = if own_timeout { connect.ready_timeout_s.duration() } else { FIRST_FRAME_WAIT };
     let ready_by = Instant::now() + wait;
     let mut waiting = true;
     let mut tick_at: Option<Instant> = None;
@@ -159,7 +166,9 @@ async fn read(
             biased;
             message = socket.next() => {
                 if !take(message, socket, client, trace).await {
-                    phase.send_replace(Phase::Failed);
+                    if !waiting {
+                        phase.send_replace(Phase::Failed);
+                    }
                     return;
                 }
                 tick_at = client.next_tick().map(|wait| tick_at.unwrap_or_else(|| Instant::now() + wait));
@@ -181,7 +190,7 @@ async fn read(
             }
             changed = stop.changed() => {
                 if changed.is_err() || *stop.borrow() {
-                    trace.unread = Some(Reason::new("client_left"));
+                    trace.unread = Some(Reason::CLIENT_LEFT);
                     return;
                 }
             }

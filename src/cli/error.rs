@@ -55,7 +55,11 @@ impl CliError {
             CliError::Plan(PlanError::Scenario(e)) | CliError::Scenario(e) if !e.faults().is_empty() => {
                 e.styled()
             }
-            other => format!("error: {other}"),
+            // What points at a place in a file brings its own heading.
+            other => {
+                let text = other.to_string();
+                if text.starts_with("error") { text } else { format!("error: {text}") }
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::agent_server::profile::{About, Catalogue, nearest};
 use crate::judge::ExitCode;
 use crate::record::Verdict;
 use crate::report::words;
+use crate::scenario::Names as _;
 
 pub(super) fn run(args: &Explain) -> Result<ExitCode, CliError> {
     let catalogue = catalogue(args.profiles.as_ref())?;
@@ -26,7 +27,8 @@ pub(super) fn run(args: &Explain) -> Result<ExitCode, CliError> {
     match (server, client) {
         (Ok(server), _) => {
             profile(&mut out, "server", &server.about, &server.release_name)?;
-            writeln!(out, "  python@same: {}", server.ships_python())?;
+            let ships = catalogue.ships_python(what)?;
+            writeln!(out, "  python@same: {ships}")?;
         }
         (_, Ok(client)) => {
             profile(&mut out, "client", &client.profile.about, &client.profile.release_name)?;

@@ -23,15 +23,22 @@ pub(super) fn run(args: &Matrix) -> Result<ExitCode, CliError> {
         Clock::Wall => ClockKind::Wall,
     };
     let options = Options { clock, seed: Seed(args.seed), jobs };
+    if let Some(dir) = &args.out {
+        // Better to know before the work than after it.
+        report::writable(dir).map_err(|e| CliError::Usage(e.to_string()))?;
+    }
     let stop = interrupt::flag();
     let progress = Progress::new(plan.cells.len());
     let today = chrono::DateTime::<chrono::Utc>::from(std::time::SystemTime::now()).date_naive();
     let run = plan.run(options, today, &stop, &|_| progress.step());
     progress.clear();
-    if let Some(dir) = &args.out {
-        report::write_atomically(&dir.join("run.json"), |out| report::json(&run, out))?;
-    }
+    let written = match &args.out {
+        Some(dir) => report::write_atomically(&dir.join("run.json"), |out| report::json(&run, out)),
+        None => Ok(()),
+    };
+    // What was found is shown even when it could not be kept.
     print(&run, args.format)?;
+    written?;
     Ok(exit_code(&run))
 }
 

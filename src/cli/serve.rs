@@ -8,7 +8,7 @@ use super::args::Serve;
 use super::error::CliError;
 use super::plan::catalogue;
 use crate::agent_server::server::net::Listening;
-use crate::agent_server::server::{Clock, Script, Server, ServerConfig, SinkModel};
+use crate::agent_server::server::{Clock, Script, Server, ServerConfig};
 use crate::judge::ExitCode;
 use crate::scenario::Scenario;
 use crate::seed::Seed;
@@ -26,7 +26,9 @@ pub(super) fn run(args: &Serve) -> Result<ExitCode, CliError> {
         script: script(&scenario, workload)?,
         mutation: args.mutation.parse()?,
         seed: Seed(args.seed),
-        sinks: vec![SinkModel::default()],
+        sinks: Vec::new(),
+        telemetry: false,
+        auto_title: false,
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

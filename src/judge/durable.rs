@@ -11,7 +11,7 @@ const REPLY_NOT_SENT: Reason = Reason::new("reply_not_sent");
 pub(super) fn loss(evidence: &Evidence) -> Option<Finding> {
     let (seen, durables) = (evidence.seen, &evidence.seen.durables);
     let rejected: u64 = durables.rejected.values().sum();
-    let owed = !seen.reply.is_empty() && seen.completed && durables.sent > 0 && !durables.reply;
+    let owed = seen.completed && durables.reply_due && !durables.reply;
     // `max_by_key` takes the last of equals; the first in order is the stable choice.
     let most = durables.rejected.iter().rev().max_by_key(|(_, times)| **times);
     let (hop, reason, frames) = match most {
@@ -19,12 +19,12 @@ pub(super) fn loss(evidence: &Evidence) -> Option<Finding> {
         _ if owed => (Hop::Sent, REPLY_NOT_SENT, 1),
         _ => return None,
     };
-    let (sent, noticed) = (count(durables.sent, "durable event"), evidence.noticed(frames));
+    let (due, noticed) = (count(durables.due, "durable event"), evidence.noticed(frames));
     let note = if rejected > 0 {
         let reply = if owed { "; the reply did not arrive" } else { "" };
-        format!("{rejected} of {sent} lost; most stopped at `{hop}` because `{reason}`{reply}; {noticed}")
+        format!("{rejected} of {due} lost; most stopped at `{hop}` because `{reason}`{reply}; {noticed}")
     } else {
-        format!("the run finished, {sent} arrived and the reply was not among those sent; {noticed}")
+        format!("the run finished, {due} were due and the reply was not among those that arrived; {noticed}")
     };
     let amount = Tally { frames, chars: 0 };
     let finding = evidence.finding(Verdict::DurableLoss, amount, note);
@@ -39,8 +39,8 @@ fn place(evidence: &Evidence, reason: &Reason) -> Hop {
         return flow.hop;
     }
     match reason.as_str() {
-        "not_sent" => Hop::Sent,
-        "unread" => Hop::Received,
+        "not_sent" | "connection_closed" | "connection_lost" => Hop::Sent,
+        "unread" | "frame_too_large" => Hop::Received,
         "not_json" => Hop::Parsed,
         code if code.starts_with("guard_") => Hop::Admitted,
         _ => Hop::Decoded,

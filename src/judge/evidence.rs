@@ -87,6 +87,38 @@ impl<'a> ClassText<'a> {
         self.flow.iter().flat_map(each)
     }
 
+    /// What stopped, without what was only a copy: dropping a copy that a party made loses nothing.
+    pub(super) fn net_drops(&self) -> impl Iterator<Item = (Hop, &'a Reason, Tally)> {
+        let mut copies = self.added().chars;
+        self.drops().map(move |(hop, reason, tally)| {
+            if reason.as_str() != "duplicate_id" {
+                return (hop, reason, tally);
+            }
+            let net = Tally { chars: tally.chars.saturating_sub(copies), ..tally };
+            copies = copies.saturating_sub(tally.chars);
+            (hop, reason, net)
+        })
+    }
+
+    /// Characters that pieces lost on the way without being lost themselves.
+    pub(super) fn shrunk(&self) -> Tally {
+        self.drops().filter(|(_, reason, _)| **reason == Reason::TEXT_ALTERED).map(|(_, _, t)| t).sum()
+    }
+
+    /// Characters that are not those of the piece that brought them: changed in number, or of another class.
+    pub(super) fn foreign(&self) -> Option<(Reason, u64)> {
+        let added = |reason: &Reason| -> u64 {
+            self.flow.iter().filter_map(|flow| flow.added.get(reason)).map(|tally| tally.chars).sum()
+        };
+        let altered = added(&Reason::TEXT_ALTERED) + self.shrunk().chars;
+        let elsewhere = added(&Reason::TEXT_FROM_ELSEWHERE);
+        match (elsewhere, altered) {
+            (0, 0) => None,
+            (0, altered) => Some((Reason::TEXT_ALTERED, altered)),
+            (elsewhere, _) => Some((Reason::TEXT_FROM_ELSEWHERE, elsewhere)),
+        }
+    }
+
     /// What a party made more of.
     pub(super) fn added(&self) -> Tally {
         self.flow.iter().flat_map(|flow| flow.added.values().copied()).sum()

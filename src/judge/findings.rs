@@ -23,6 +23,9 @@ pub fn judge(observation: &Observation, duties: &Duties) -> Vec<Finding> {
         findings.extend(wrong::texts(&evidence));
     }
     findings.extend(wrong::view(&evidence));
+    if findings.iter().all(|finding| finding.verdict.is_healthy()) {
+        findings.extend(loss::unattended(&evidence));
+    }
     if findings.is_empty() {
         findings.push(healthy(&evidence));
     }

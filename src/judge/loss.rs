@@ -46,6 +46,22 @@ pub(super) fn loss(evidence: &Evidence) -> Option<Finding> {
     Some(Finding { scope, lost_at, reason, ..evidence.finding(verdict, amount, note.join("; ")) })
 }
 
+/// A client that never got its first frame is no healthy one, even when there was no text to lose.
+pub(super) fn unattended(evidence: &Evidence) -> Option<Finding> {
+    let reason = evidence.seen.unattended.clone()?;
+    let surfaced = evidence.seen.signal == Signal::Surfaced;
+    let verdict = if surfaced { Verdict::LoudLoss } else { Verdict::SilentLoss };
+    let noticed = evidence.noticed(0);
+    let note = format!("the client never got a frame, because `{reason}`; {noticed}");
+    let finding = evidence.finding(verdict, Tally::default(), note);
+    Some(Finding {
+        scope: Some(Scope::Total),
+        lost_at: Some(Hop::Dispatched),
+        reason: Some(reason),
+        ..finding
+    })
+}
+
 /// What of a class is missing and should not be.
 ///
 /// Beside missing text alone this looks at altered text too: a token sent twice must not hide that another
@@ -53,7 +69,10 @@ pub(super) fn loss(evidence: &Evidence) -> Option<Finding> {
 fn lost<'e, 'a>(text: &'e ClassText<'a>) -> Option<Lost<'e, 'a>> {
     let dropped = text.lost();
     let chars = match text.alignment.kind {
-        Kind::Missing { .. } => text.alignment.missing.chars.saturating_sub(text.withheld().chars),
+        Kind::Missing { .. } => {
+            let not_lost = text.withheld().chars + text.shrunk().chars;
+            text.alignment.missing.chars.saturating_sub(not_lost)
+        }
         Kind::Altered => text.alignment.missing.chars.min(text.lost_whole().chars),
         Kind::Equal | Kind::Duplicated | Kind::Reordered => 0,
     };
@@ -97,8 +116,8 @@ fn interleaved(evidence: &Evidence) -> Kind {
 /// The hop and reason that stopped the most characters; of equals the earlier hop.
 fn heaviest<'a>(shown: &[&ClassText<'a>]) -> Option<(Hop, &'a Reason)> {
     let mut sums: std::collections::BTreeMap<(Hop, &Reason), u64> = std::collections::BTreeMap::new();
-    for (hop, reason, tally) in shown.iter().flat_map(|text| text.drops()) {
-        if !reason.by_design() && tally.chars > 0 {
+    for (hop, reason, tally) in shown.iter().flat_map(|text| text.net_drops()) {
+        if !reason.by_design() && *reason != Reason::TEXT_ALTERED && tally.chars > 0 {
             *sums.entry((hop, reason)).or_default() += tally.chars;
         }
     }

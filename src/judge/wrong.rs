@@ -19,7 +19,13 @@ fn wrong(evidence: &Evidence, text: &ClassText) -> Option<Finding> {
     let (missing, extra) = (text.alignment.missing.chars, text.alignment.extra.chars);
     let (class, produced) = (text.class.as_str(), text.produced);
     let (verdict, reason, chars, note) = match text.alignment.kind {
-        Kind::Equal | Kind::Missing { .. } => return None,
+        // What stands there reads like the reply, or like part of it, and is not what its frames carried.
+        Kind::Equal | Kind::Missing { .. } => {
+            let (reason, chars) = text.foreign()?;
+            let note =
+                format!("{} of {class} are not those that their frames carried", count(chars, "character"));
+            (Verdict::Corrupted, reason, chars, note)
+        }
         Kind::Duplicated => {
             let note = format!(
                 "{} of {class} arrived once too often, after {produced} produced",

@@ -24,6 +24,8 @@ pub struct Seat<'a> {
     pub endpoint: Endpoint,
     /// The classes of text that its application shows; the rest stops at the last hop by design.
     pub shows: &'a [Class],
+    /// Whether its profile says that it streams; if so, nothing is withheld because it does not.
+    pub streams: bool,
 }
 
 /// The settled accounts of one client.
@@ -42,7 +44,7 @@ impl Ledger {
     /// wrote on that connection.
     pub fn settle(server: &ServerTrace, seat: Seat<'_>, link: &LinkTrace, client: &ClientTrace) -> Ledger {
         let mut books = Books::open();
-        let stopped = Stops::of(server, seat.endpoint, link);
+        let stopped = Stops::of(server, seat.endpoint, link, client);
         for (index, piece) in server.produced.iter().enumerate() {
             // A reply of four billion tokens does not happen; saturating keeps the arithmetic total.
             books.server_side(u32::try_from(index).unwrap_or(u32::MAX), piece, &stopped, link);
@@ -52,18 +54,27 @@ impl Ledger {
             let receipt = client.receipts.get(k).map(|r| &r.fate);
             match origin {
                 Origin::Delta { first, count } => {
-                    for piece in server.produced.iter().skip(*first as usize).take(*count as usize) {
-                        books.client_side(piece, seat.shows, receipt, client.unread.as_ref());
+                    for piece in pieces(server, *first, *count) {
+                        books.client_side(piece, seat, receipt, client.unread.as_ref());
                     }
+                    books.arrive_elsewhere(pieces(server, *first, *count), receipt);
                 }
                 Origin::Durable { reply } => durable(&mut durables, *reply, receipt),
                 Origin::Other => {}
             }
         }
+        for index in &stopped.cut_off {
+            if let Some(piece) = server.produced.get(*index as usize) {
+                books.client_side(piece, seat, None, client.unread.as_ref());
+            }
+        }
         // A durable event that was due and never written is a loss like any refused one.
-        let unsent = link.durables_due.saturating_sub(durables.sent);
+        durables.due = link.joined_after.map_or(0, |before| server.durables.saturating_sub(before));
+        durables.reply_due = link.joined_after.is_some_and(|before| server.replied_at > before);
+        let unsent = durables.due.saturating_sub(durables.sent);
         if unsent > 0 {
-            *durables.rejected.entry(Reason::new("not_sent")).or_default() += unsent;
+            let reason = ended_early(client).cloned().unwrap_or(Reason::new("not_sent"));
+            *durables.rejected.entry(reason).or_default() += unsent;
         }
         let mut faults = books.faults();
         if client.receipts.len() > link.sent.len() {
@@ -83,6 +94,16 @@ impl Ledger {
         }
         total
     }
+}
+
+/// Pieces `first .. first + count` of what the model produced.
+fn pieces(server: &ServerTrace, first: PieceIndex, count: u32) -> impl Iterator<Item = &Piece> {
+    server.produced.iter().skip(first as usize).take(count as usize)
+}
+
+/// Why the connection ended before the client wanted to leave, if it did.
+fn ended_early(client: &ClientTrace) -> Option<&Reason> {
+    client.unread.as_ref().filter(|r| **r != Reason::CLIENT_LEFT)
 }
 
 fn durable(durables: &mut Durables, reply: bool, fate: Option<&Fate>) {
@@ -105,10 +126,14 @@ struct Stops {
     sent: BTreeMap<PieceIndex, Vec<Reason>>,
     handed: BTreeMap<PieceIndex, u64>,
     written: BTreeMap<PieceIndex, u64>,
+    /// Pieces whose frame the client cut off by its own limit: written as far as it let them.
+    cut_off: Vec<PieceIndex>,
+    /// Why pieces that came after the end of the connection were not handed over.
+    over: Option<Reason>,
 }
 
 impl Stops {
-    fn of(server: &ServerTrace, endpoint: Endpoint, link: &LinkTrace) -> Stops {
+    fn of(server: &ServerTrace, endpoint: Endpoint, link: &LinkTrace, client: &ClientTrace) -> Stops {
         let unpublished = match endpoint {
             Endpoint::Events => &server.unpublished_legacy,
             Endpoint::Session => &server.unpublished_session,
@@ -119,9 +144,16 @@ impl Stops {
             sent: BTreeMap::new(),
             handed: BTreeMap::new(),
             written: BTreeMap::new(),
+            cut_off: Vec::new(),
+            over: ended_early(client).cloned(),
         };
+        let own_limit = client.unread.as_ref() == Some(&Reason::FRAME_TOO_LARGE);
         for stop in &link.stopped {
-            if stop.hop == Hop::Dispatched {
+            if own_limit && stop.reason == Reason::SOCKET_CLOSED {
+                // The server sees a broken pipe; the client knows that it was its own doing.
+                *stops.written.entry(stop.piece).or_default() += 1;
+                stops.cut_off.push(stop.piece);
+            } else if stop.hop == Hop::Dispatched {
                 stops.dispatched.insert(stop.piece, stop.reason.clone());
             } else {
                 stops.sent.entry(stop.piece).or_default().push(stop.reason.clone());
@@ -138,6 +170,15 @@ impl Stops {
             }
         }
         stops
+    }
+}
+
+/// Why a connection was not there to be handed a piece.
+fn absent(link: &LinkTrace, over: Option<&Reason>) -> Reason {
+    match (link.refused, over) {
+        (Some(status), _) => Reason::from(format!("http_{status}")),
+        (None, Some(over)) => over.clone(),
+        (None, None) => Reason::new("not_subscribed"),
     }
 }
 
@@ -192,10 +233,7 @@ impl Books {
         dispatched.left += times(handed);
         if handed == 0 {
             let reason = stops.dispatched.get(&index).or(link.carries_no_deltas.as_ref());
-            let reason = reason.cloned().unwrap_or_else(|| match link.refused {
-                Some(status) => Reason::from(format!("http_{status}")),
-                None => Reason::new("not_subscribed"),
-            });
+            let reason = reason.cloned().unwrap_or_else(|| absent(link, stops.over.as_ref()));
             *dispatched.dropped.entry(reason).or_default() += one;
             return;
         }
@@ -217,7 +255,7 @@ impl Books {
         }
     }
 
-    fn client_side(&mut self, piece: &Piece, shows: &[Class], fate: Option<&Fate>, unread: Option<&Reason>) {
+    fn client_side(&mut self, piece: &Piece, seat: Seat<'_>, fate: Option<&Fate>, unread: Option<&Reason>) {
         let (class, one) = (piece.class, Tally::of(&piece.text));
         let received = self.at(class, Hop::Received);
         received.entered += one;
@@ -233,7 +271,9 @@ impl Books {
                 for passed in CLIENT_HOPS.into_iter().take_while(|h| h < hop) {
                     self.pass(class, passed, one);
                 }
-                self.stop(class, *hop, one, reason.clone());
+                let excused = *reason == Reason::NOT_STREAMING && seat.streams;
+                let reason = if excused { Reason::new("not_drawn") } else { reason.clone() };
+                self.stop(class, *hop, one, reason);
             }
             Fate::Reached { pieces, missing } => {
                 for passed in [Hop::Parsed, Hop::Decoded, Hop::Admitted] {
@@ -242,9 +282,21 @@ impl Books {
                 match pieces.iter().find(|p| p.class == class) {
                     Some(arrived) => self.arrive(class, one, Tally::of(&arrived.text)),
                     None if class == Class::Empty => self.pass(class, Hop::Delivered, one),
-                    None => self.stop(class, Hop::Delivered, one, why_missing(class, shows, missing)),
+                    None => self.stop(class, Hop::Delivered, one, why_missing(class, seat.shows, missing)),
                 }
             }
+        }
+    }
+
+    /// Text that arrived in a class in which the frame carried none: reasoning shown as text, say.
+    fn arrive_elsewhere<'a>(&mut self, produced: impl Iterator<Item = &'a Piece>, fate: Option<&Fate>) {
+        let Some(Fate::Reached { pieces, .. }) = fate else { return };
+        let carried: Vec<Class> = produced.map(|p| p.class).collect();
+        for piece in pieces.iter().filter(|p| p.class != Class::Empty && !carried.contains(&p.class)) {
+            let chars = Tally { frames: 0, ..Tally::of(&piece.text) };
+            let flow = self.at(piece.class, Hop::Delivered);
+            flow.left += chars;
+            *flow.added.entry(Reason::TEXT_FROM_ELSEWHERE).or_default() += chars;
         }
     }
 
@@ -315,7 +367,7 @@ mod tests {
     }
 
     fn seat(endpoint: Endpoint) -> Seat<'static> {
-        Seat { endpoint, shows: &[Class::Text, Class::Reasoning] }
+        Seat { endpoint, shows: &[Class::Text, Class::Reasoning], streams: true }
     }
 
     fn text_at(ledger: &Ledger, hop: Hop) -> &HopFlow {
@@ -394,7 +446,7 @@ mod tests {
         let fate = Fate::Reached { pieces: vec![], missing: Reason::CLASS_NOT_SHOWN };
         let client = ClientTrace { receipts: vec![Receipt { fate }], ..ClientTrace::default() };
         let reason = |shows: &[Class]| {
-            let seat = Seat { endpoint: Endpoint::Events, shows };
+            let seat = Seat { endpoint: Endpoint::Events, shows, streams: true };
             let ledger = Ledger::settle(&produced(&["a"]), seat, &link, &client);
             text_at(&ledger, Hop::Delivered).dropped.keys().next().unwrap().clone()
         };

@@ -48,8 +48,8 @@ pub struct LinkTrace {
     pub sent: Vec<Origin>,
     /// Pieces that stopped after dispatch, or that this endpoint never carries.
     pub stopped: Vec<Stopped>,
-    /// Durable events that the bus handed to this connection's subscriber.
-    pub durables_due: u64,
+    /// Durable events that had been published before this connection subscribed; `None` if it never did.
+    pub joined_after: Option<u64>,
     /// Why this connection gets no deltas at all, when it gets none.
     pub carries_no_deltas: Option<Reason>,
     /// HTTP status, when the upgrade was refused.
@@ -67,6 +67,10 @@ pub struct ServerTrace {
     pub unpublished_legacy: Vec<(PieceIndex, Reason)>,
     /// Pieces that never reached a bus that feeds the session socket.
     pub unpublished_session: Vec<(PieceIndex, Reason)>,
+    /// Durable events published so far.
+    pub durables: u64,
+    /// How many of them had been published when the last reply was, itself included; 0 without a reply.
+    pub replied_at: u64,
     /// The reply's text, once the turn ended.
     pub reply: String,
     /// Whether the turn ended with *finished*.

@@ -88,7 +88,7 @@ pub struct Known {
     pub reason: String,
     /// Where it is tracked.
     pub link: String,
-    /// The last day on which it is tolerated, in quotes: `"2026-12-31"`.
+    /// The last day on which it is tolerated: `"2026-12-31"`.
     #[serde(with = "iso_date")]
     pub expires: NaiveDate,
 }

@@ -110,6 +110,15 @@ impl Reason {
     /// The piece arrived with fewer or more characters than it was produced with: wrong rather than lost.
     pub const TEXT_ALTERED: Reason = Reason::new("text_altered");
 
+    /// Text arrived in a class in which its frame carried none.
+    pub const TEXT_FROM_ELSEWHERE: Reason = Reason::new("text_from_elsewhere");
+    /// The client left of its own will.
+    pub const CLIENT_LEFT: Reason = Reason::new("client_left");
+    /// A frame beyond a limit: the client's own, or that of the session socket.
+    pub const FRAME_TOO_LARGE: Reason = Reason::new("frame_too_large");
+    /// The socket was closed when the server wrote.
+    pub const SOCKET_CLOSED: Reason = Reason::new("socket_closed");
+
     /// A reason with a fixed code.
     pub const fn new(code: &'static str) -> Reason {
         Reason(Cow::Borrowed(code))

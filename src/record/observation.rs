@@ -44,13 +44,17 @@ pub struct Piece {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Durables {
+    /// Published while this client was subscribed, or should still have been.
+    pub due: u64,
     /// Written to this client's socket.
     pub sent: u64,
     /// Taken by the client.
     pub accepted: u64,
     /// Refused by the client, by reason.
     pub rejected: BTreeMap<Reason, u64>,
-    /// Whether the reply itself (the final message) was taken.
+    /// Whether the reply itself (the final message) was among those that were due.
+    pub reply_due: bool,
+    /// Whether it was taken.
     pub reply: bool,
 }
 
@@ -126,6 +130,8 @@ pub struct Observation {
     pub view: Option<String>,
     /// Whether the run ended normally (the server said *finished*).
     pub completed: bool,
+    /// Why the client never got as far as its first frame, if it did not.
+    pub unattended: Option<Reason>,
     /// The durable events.
     pub durables: Durables,
     /// Hop by hop, per class.

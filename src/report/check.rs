@@ -6,7 +6,7 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{Cell, CellAlignment, Table};
 
 use super::style::stacked;
-use crate::agent_server::client::{CheckOutcome, Checked};
+use crate::agent_server::client::{CheckOutcome, Checked, NO_TEXT};
 
 /// One frame and what each client did with it, in the order of the clients.
 #[derive(Debug)]
@@ -17,8 +17,9 @@ pub struct CheckedFrame {
     pub clients: Vec<(String, Checked)>,
 }
 
-fn mark(outcome: CheckOutcome) -> &'static str {
-    match outcome {
+fn mark(checked: &Checked) -> &'static str {
+    match checked.outcome {
+        CheckOutcome::Delivered if checked.detail == NO_TEXT => "no text",
         CheckOutcome::Delivered => "ok",
         CheckOutcome::Rejected => "REJECTED",
         CheckOutcome::Dropped => "DROPPED",
@@ -36,7 +37,7 @@ pub fn check_table(frames: &[CheckedFrame], out: &mut dyn Write) -> io::Result<(
     table.set_header(std::iter::once(Cell::new("frame")).chain(heads));
     for frame in frames {
         let marks = frame.clients.iter();
-        let marks = marks.map(|(_, c)| Cell::new(mark(c.outcome)).set_alignment(CellAlignment::Center));
+        let marks = marks.map(|(_, c)| Cell::new(mark(c)).set_alignment(CellAlignment::Center));
         table.add_row(std::iter::once(Cell::new(shown(&frame.name))).chain(marks));
     }
     let text = table.to_string();
@@ -56,7 +57,7 @@ pub fn check_table(frames: &[CheckedFrame], out: &mut dyn Write) -> io::Result<(
 fn alike(frame: &CheckedFrame) -> Vec<(String, Vec<&str>)> {
     let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
     for (client, checked) in &frame.clients {
-        if checked.outcome == CheckOutcome::Delivered {
+        if checked.outcome == CheckOutcome::Delivered && checked.detail.is_empty() {
             continue;
         }
         let reason = checked.reason.as_deref().map(|r| format!(" ({r})")).unwrap_or_default();

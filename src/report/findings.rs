@@ -54,7 +54,12 @@ fn what(cell: &CellResult, finding: &Finding) -> String {
 }
 
 fn line(key: &Key, cells: &[&CellResult]) -> String {
-    let mark = if key.unexpected.0 { "* " } else { "  " };
+    let known = cells.iter().all(|c| c.outcome == Outcome::Known);
+    let mark = match (key.unexpected.0, known) {
+        (true, true) => "~ ",
+        (true, false) => "* ",
+        (false, _) => "  ",
+    };
     let note = cells.first().filter(|_| key.unexpected.0).and_then(|c| c.outcome_note.as_deref());
     let note = note.map(|note| format!("\n      {note}")).unwrap_or_default();
     format!("{mark}{} {}{}; on {}{note}", key.client, key.verdict.as_str(), key.what, places(cells))

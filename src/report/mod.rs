@@ -9,7 +9,7 @@ mod table;
 pub mod words;
 
 pub use check::{CheckedFrame, check_table};
-pub use store::{StoreError, write_atomically};
+pub use store::{StoreError, writable, write_atomically};
 pub use table::matrix_table;
 
 use std::io::{self, Write};

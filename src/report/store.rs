@@ -40,6 +40,17 @@ pub fn write_atomically(
     attempt().map_err(|error| StoreError { path: path.to_owned(), error })
 }
 
+/// Makes the folder and sees whether a file can be written into it.
+pub fn writable(dir: &Path) -> Result<(), StoreError> {
+    let probe = dir.join(format!(".probe.{}", std::process::id()));
+    let attempt = || {
+        fs::create_dir_all(dir)?;
+        File::create(&probe)?;
+        fs::remove_file(&probe)
+    };
+    attempt().map_err(|error| StoreError { path: dir.to_owned(), error })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

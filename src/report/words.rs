@@ -2,7 +2,7 @@
 
 use crate::record::Verdict;
 
-/// Meaning, what to do about it, and what turns the detector red in our own tests.
+/// Meaning, and what to do about it.
 #[derive(Debug, Clone, Copy)]
 pub struct Explained {
     /// What it says.
@@ -38,7 +38,7 @@ pub fn explain(verdict: Verdict) -> Explained {
         ),
         Verdict::Corrupted => (
             "The text that arrived is not the text that was streamed, or its order changed.",
-            "Compare the pieces in `run.json`; a value of another type shown as text looks like this too.",
+            "Look at the hop `delivered` of the class in `run.json`; a value of another type shown as text looks like this too.",
         ),
         Verdict::Duplicated => (
             "Text arrived twice, or the reply stands twice in what a person sees at the end.",

@@ -92,6 +92,8 @@ async fn attended(
         mutation: cell.mutation.clone(),
         seed,
         sinks: vec![SinkModel::default()],
+        telemetry: true,
+        auto_title: true,
     };
     let server_clock = if clock == ClockKind::Virtual { Clock::fixed() } else { Clock::wall() };
     let server = Server::new(server_profile, config, server_clock);
@@ -122,19 +124,22 @@ async fn attended(
     let slack = if clock == ClockKind::Virtual { SLACK_VIRTUAL } else { SLACK_WALL };
     let limit = length.saturating_add(slack);
     timeout(limit, server.idle()).await.map_err(|_| CellFault::Deadline(limit.as_secs()))?;
-    settle(clock, server_profile).await;
+    settle(clock, server_profile, &server).await;
     stop.send_replace(true);
     let attended = attending.await.map_err(|e| CellFault::Panicked(e.to_string()))?;
     Ok(observation(&server, profile, attended))
 }
 
-/// Lets frames arrive and, where time costs nothing, webhooks flush.
-async fn settle(clock: ClockKind, server: &Profile<ServerTraits>) {
+/// Lets frames arrive. Where time costs nothing, webhooks flush when they would; else the server is closed,
+/// which makes them flush now.
+async fn settle(clock: ClockKind, profile: &Profile<ServerTraits>, server: &Server) {
     match clock {
         ClockKind::Virtual => {
-            let flush = server.traits.webhook.flush_delay_s.max(0.0) + 1.0;
-            sleep(Duration::from_secs_f64(flush)).await;
+            sleep(profile.traits.webhook.flush_delay_s.duration() + Duration::from_secs(1)).await;
         }
-        ClockKind::Wall => sleep(Duration::from_millis(300)).await,
+        ClockKind::Wall => {
+            sleep(Duration::from_millis(300)).await;
+            server.close().await;
+        }
     }
 }

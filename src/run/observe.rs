@@ -4,8 +4,8 @@ use crate::agent_server::link::Attended;
 use crate::agent_server::profile::Profile;
 use crate::agent_server::profile::client::ClientTraits;
 use crate::agent_server::server::Server;
-use crate::probe::{Ledger, Seat};
-use crate::record::Observation;
+use crate::probe::{Ledger, LinkTrace, Seat};
+use crate::record::{Observation, Reason};
 
 /// Settles the ledger of one client and puts everything that it could notice beside it.
 pub(super) fn observation(
@@ -16,7 +16,8 @@ pub(super) fn observation(
     let notes = server.notes();
     let link = attended.peer.and_then(|p| notes.links.get(&p)).cloned().unwrap_or_default();
     let trace = attended.trace;
-    let seat = Seat { endpoint: profile.traits.connect.endpoint, shows: &profile.traits.shows };
+    let traits = &profile.traits;
+    let seat = Seat { endpoint: traits.connect.endpoint, shows: &traits.shows, streams: traits.streams };
     let ledger = Ledger::settle(&notes.server, seat, &link, &trace);
     Observation {
         streams: profile.traits.streams,
@@ -26,6 +27,7 @@ pub(super) fn observation(
         reply: notes.server.reply,
         view: trace.view,
         completed: notes.server.completed,
+        unattended: unattended(&link),
         durables: ledger.durables,
         flows: ledger.flows,
         signal: trace.signal,
@@ -34,4 +36,14 @@ pub(super) fn observation(
         side_effects: server.side_effects(),
         rig_faults: ledger.faults,
     }
+}
+
+/// Why not a single frame was written to this connection, if none was.
+fn unattended(link: &LinkTrace) -> Option<Reason> {
+    let why = match (link.refused, &link.closed) {
+        (Some(status), _) => Reason::from(format!("http_{status}")),
+        (None, Some((code, _))) => Reason::from(format!("closed_{code}")),
+        (None, None) => Reason::new("not_subscribed"),
+    };
+    link.sent.is_empty().then_some(why)
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::agent_server::client::Client;
 use crate::agent_server::profile::client::ClientChoice;
 use crate::agent_server::profile::{Catalogue, Profile, ProfileError, ServerTraits};
 use crate::scenario::Cell;
@@ -23,7 +24,10 @@ impl Parties {
                 parties.servers.insert(cell.server.clone(), Arc::new(catalogue.server(&cell.server)?));
             }
             if !parties.clients.contains_key(&cell.client) {
-                parties.clients.insert(cell.client.clone(), Arc::new(catalogue.client(&cell.client)?));
+                let choice = catalogue.client(&cell.client)?;
+                // A client that cannot be built is an error of its profile, not of the cells that name it.
+                Client::new(&choice.profile, choice.list.as_deref())?;
+                parties.clients.insert(cell.client.clone(), Arc::new(choice));
             }
         }
         Ok(parties)

@@ -3,10 +3,9 @@
 use std::fmt;
 use std::ops::Range;
 
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
-
 use super::problem::Problem;
 use crate::agent_server::profile::ProfileError;
+use crate::caret::Caret;
 
 /// A mistake and the bytes of the file that it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,14 +80,14 @@ impl ScenarioError {
     /// The error with terminal colours; `Display` is the same without.
     pub fn styled(&self) -> String {
         match self {
-            ScenarioError::Invalid { .. } => self.render(&Renderer::styled()),
+            ScenarioError::Invalid { .. } => self.render(true),
             other => other.to_string(),
         }
     }
 
-    fn render(&self, renderer: &Renderer) -> String {
+    fn render(&self, styled: bool) -> String {
         let ScenarioError::Invalid { path, text, faults } = self else { return String::new() };
-        let shown: Vec<String> = faults.iter().map(|f| f.render(path, text, renderer)).collect();
+        let shown: Vec<String> = faults.iter().map(|f| f.render(path, text, styled)).collect();
         shown.join("\n\n")
     }
 }
@@ -97,27 +96,15 @@ struct Rendered<'a>(&'a ScenarioError);
 
 impl fmt::Display for Rendered<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.render(&Renderer::plain()))
+        f.write_str(&self.0.render(false))
     }
 }
 
 impl Fault {
-    fn render(&self, path: &str, text: &str, renderer: &Renderer) -> String {
-        let start = floor(text, self.span.start);
-        let end = floor(text, self.span.end).max(start);
-        let snippet = Snippet::source(text).path(path).annotation(AnnotationKind::Primary.span(start..end));
-        let group = Level::ERROR.primary_title(self.problem.to_string()).element(snippet);
-        let group = match self.problem.help() {
-            Some(help) => group.element(Level::HELP.message(help)),
-            None => group,
-        };
-        renderer.render(&[group])
+    fn render(&self, path: &str, text: &str, styled: bool) -> String {
+        let caret = Caret { path, text, span: (self.span.start, self.span.end) };
+        caret.show(&self.problem.to_string(), self.problem.help().as_deref(), styled)
     }
-}
-
-/// The character border at or before `at`; a span of a foreign text must not panic.
-fn floor(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -50,7 +50,15 @@ impl Names for Catalogue {
     }
 
     fn ships_python(&self, name: &str) -> Result<String, ProfileError> {
-        Ok(Catalogue::server(self, name)?.ships_python())
+        let server = Catalogue::server(self, name)?;
+        Ok(match server.traits.ships.python {
+            // A server that says nothing ships the client of its release, or of the one that it is built on.
+            own if own.is_empty() => match &server.release {
+                Some(release) => format!("python-{}", release.released()),
+                None => format!("python-{}", server.release_name),
+            },
+            other => other,
+        })
     }
 }
 

@@ -31,6 +31,9 @@ pub enum PlanError {
     /// A scenario or a selection is wrong.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
+    /// Two scenarios of one name, whose cells could not be told apart.
+    #[error("there are two scenarios called `{0}`; a file's name is its scenario's name")]
+    Twice(String),
     /// A profile is wrong.
     #[error(transparent)]
     Profile(#[from] ProfileError),
@@ -42,6 +45,9 @@ impl Plan {
         let (mut scenarios, mut cells) = (Vec::new(), Vec::new());
         for name in names {
             let scenario = Scenario::load(name, catalogue)?;
+            if scenarios.iter().any(|s: &Ran| s.name == scenario.name) {
+                return Err(PlanError::Twice(scenario.name));
+            }
             cells.extend(expand(&scenario, catalogue, selection)?);
             scenarios.push(Ran { name: scenario.name.clone(), question: scenario.question.clone() });
         }

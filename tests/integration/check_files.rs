@@ -13,9 +13,9 @@ const DELTA: &str = r#"{"id":"a","timestamp":"2026-11-30T07:45:00.123456","sourc
 #[test]
 fn a_bad_line_is_reported_by_its_number_and_the_rest_is_checked() {
     let folder = Folder::new();
-    let first = json!({"name": "mine", "raw": DELTA}).to_string();
+    let labelled = json!({"name": "mine", "raw": DELTA}).to_string();
     let file =
-        folder.write("mixed.jsonl", &format!("{first}\nnot json\n\n{DELTA}\r\n{{\"raw\":7}}\n{DELTA}"));
+        folder.write("mixed.jsonl", &format!("{labelled}\nnot json\n\n{DELTA}\r\n{{\"raw\":7}}\n{DELTA}"));
     let (code, stdout, stderr) = ended(&mut skewlab(&[
         "check",
         &file,

@@ -114,10 +114,10 @@ fn own_profiles_extend_released_ones_and_are_held_to_their_words() {
     assert_eq!((code, result.cells[0].server.as_str()), (10, "1.58.2+mine"), "{stderr}");
     assert_eq!(result.cells[0].reason.as_ref().unwrap().as_str(), "unknown_kind");
     for (traits, place, said) in [
-        ("[delta]\nkind = \"X\"\n\n[bus]\nkind = \"splt\"", "line 9, column 8", "`split`"),
-        ("[bus]\nfan = 1", "line 6, column 1", "`fan_out`"),
-        ("bux = 1", "line 5, column 1", "`bus`"),
-        ("[bus]\nkind = ", "line 6, column 8", "6 | kind = "),
+        ("[delta]\nkind = \"X\"\n\n[bus]\nkind = \"splt\"", ":9:8", "`split`"),
+        ("[bus]\nfan = 1", ":6:1", "`fan_out`"),
+        ("bux = 1", ":5:1", "`bus`"),
+        ("[bus]\nkind = ", ":6:8", "6 | kind = "),
     ] {
         folder.profile("servers", "1.58.2+mine", "1.58.2", traits);
         let (code, stdout, stderr) = run();

@@ -46,6 +46,8 @@ pub(crate) async fn server(release: &str) -> (Server, Dialer, String) {
         mutation: "none".parse().unwrap(),
         seed: Seed(1),
         sinks: vec![SinkModel::default()],
+        telemetry: false,
+        auto_title: false,
     };
     let server = Server::new(&profile, config, Clock::fixed());
     let conversation = server.create_conversation().await;

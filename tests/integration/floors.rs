@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Module and floor, as in `ARCHITECTURE.md`.
-const FLOORS: [(&str, u8); 14] = [
+const FLOORS: [(&str, u8); 15] = [
     ("unit", 0),
     ("seed", 0),
+    ("caret", 0),
     ("wire", 1),
     ("record", 1),
     ("probe", 2),

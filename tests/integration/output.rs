@@ -26,7 +26,7 @@ fn a_result_is_written_whole_and_alone() {
     assert_eq!(names(), ["run.json"]);
     let blocked = folder.write("file", "");
     let (code, _, stderr) = ended(skewlab(&ONE).args(["--out", &blocked]));
-    assert!(code == 1 && stderr.contains("cannot write"), "{code} {stderr}");
+    assert!(code == 2 && stderr.contains("cannot write"), "{code} {stderr}");
 }
 
 #[test]

@@ -14,6 +14,9 @@ use crate::record::{Class, Hop, Reason, Signal};
 use crate::wire::DELTA_KIND;
 use crate::wire::json;
 
+/// The detail of a delta that was taken as one and holds nothing to show.
+pub const NO_TEXT: &str = "carries no text";
+
 /// What became of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -147,6 +150,13 @@ fn reached(profile: &Profile<ClientTraits>, frame: &Value, pieces: &[Piece], mis
     }
     if expected.len() > shown.len() {
         return found(CheckOutcome::Dropped, Some(missing));
+    }
+    // A delta without any payload is taken, and whoever sees it sees nothing.
+    let payload =
+        ["content", "reasoning_content"].into_iter().any(|k| frame.get(k).is_some_and(Value::is_string));
+    if !payload && application != Application::LiteralKind {
+        let shown = Some(NO_TEXT.to_owned());
+        return Found { shown, ..found(CheckOutcome::Delivered, None) };
     }
     // Nothing to show is fine for a delta without text; hidden text is something handed on and not shown.
     let hidden = expected.is_empty() && !own.is_empty();

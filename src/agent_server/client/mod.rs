@@ -52,7 +52,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-pub use self::check::{CheckOutcome, Checked, check};
+pub use self::check::{CheckOutcome, Checked, NO_TEXT, check};
 
 use self::app::App;
 use self::decoder::{Decoder, Refused};

@@ -16,6 +16,7 @@ pub use store::{Deltas, Finalise, Merge, NonString, StoreTraits, ToolAction};
 
 use crate::probe::ledger::Endpoint;
 use crate::record::Class;
+use crate::unit::Seconds;
 use crate::wire::json::Reader;
 
 /// How a client behaves.
@@ -78,7 +79,7 @@ pub struct ConnectTraits {
     /// When it counts as connected.
     pub ready: Ready,
     /// Seconds until not being ready is an error; 0 for never.
-    pub ready_timeout_s: f64,
+    pub ready_timeout_s: Seconds,
 }
 
 /// Where the key goes.

@@ -15,13 +15,19 @@ pub enum ProfileError {
         /// The nearest names, ready to print, or nothing.
         hint: String,
     },
-    /// The file is no TOML, or a trait has a value that does not exist. The text shows the place.
+    /// A file contradicts itself.
     #[error("{path}: {message}")]
     Invalid {
         /// File name.
         path: String,
         /// What is wrong and where, several lines.
         message: String,
+    },
+    /// The file is no TOML, or a trait has a value that does not exist: the place, shown.
+    #[error("{shown}")]
+    Faulty {
+        /// The error, the line with a caret, and help.
+        shown: String,
     },
     /// `extends` leads nowhere or in a circle.
     #[error("{path}: `extends = \"{name}\"` {problem}")]

@@ -7,6 +7,7 @@
 pub mod client;
 mod embedded;
 mod error;
+mod faulty;
 pub mod server;
 mod shelf;
 

@@ -1,10 +1,11 @@
 //! The traits of a server. Each is independent of the others; an era is a choice of values.
 
 use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
-use super::shelf::Profile;
+use crate::unit::Seconds;
 use crate::wire::Dialect;
 
 /// How a server behaves.
@@ -122,7 +123,7 @@ pub struct IdleTraits {
     pub eviction: bool,
     /// Seconds between two writes of the producer's heartbeat to the process clock (1.45.0, #4790);
     /// 0 for no heartbeat.
-    pub heartbeat_s: f64,
+    pub heartbeat_s: Seconds,
 }
 
 /// The telemetry counter.
@@ -138,21 +139,24 @@ pub struct TelemetryTraits {
 #[serde(deny_unknown_fields)]
 pub struct WebhookTraits {
     /// Events that trigger a post.
-    pub event_buffer_size: usize,
-    /// Seconds from the first queued event to a post of what there is.
-    pub flush_delay_s: f64,
+    pub event_buffer_size: NonZeroUsize,
+    /// Seconds from the first queued event to a post of what there is; a post for a full buffer cancels it.
+    pub flush_delay_s: Seconds,
     /// Further attempts after a failed post.
     pub num_retries: u32,
     /// Seconds between attempts.
-    pub retry_delay_s: f64,
+    pub retry_delay_s: Seconds,
     /// Events kept while the sink fails; oldest dropped. 0 for no limit (before 1.22.0).
     pub max_queue_size: usize,
     /// Bytes of one post; 0 for no limit (before 1.40.1).
     pub max_batch_bytes: usize,
     /// Bytes kept; oldest dropped. 0 for no limit (before 1.40.1).
     pub max_queue_bytes: usize,
-    /// Whether at most one post is in flight (1.40.1).
+    /// Whether at most one post is in flight (1.40.1). Before, a post takes the whole queue, posts run side
+    /// by side, and the queue is bounded only when one failed.
     pub one_in_flight: bool,
+    /// Whether a post looks again at the end: at a buffer that filled meanwhile, and at the timer (1.56.0).
+    pub rechecks_after_post: bool,
 }
 
 /// Both sockets' handshakes and limits.
@@ -160,11 +164,11 @@ pub struct WebhookTraits {
 #[serde(deny_unknown_fields)]
 pub struct SocketTraits {
     /// Seconds to wait for the authentication frame.
-    pub auth_timeout_s: f64,
+    pub auth_timeout_s: Seconds,
     /// What a further authentication frame is, once authenticated.
     pub auth_frame: AuthFrame,
     /// Seconds that pushing the snapshot to a new subscriber may take; 0 for no limit (before 1.22.0).
-    pub snapshot_timeout_s: f64,
+    pub snapshot_timeout_s: Seconds,
     /// Bytes of one inbound frame.
     pub max_inbound_bytes: usize,
     /// The codes that it closes with.
@@ -225,18 +229,8 @@ pub enum SessionEndpoint {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ships {
-    /// What `python@same` means. Empty: the Python client of the release that the server is, or is built from.
+    /// What `python@same` means. Empty: the Python client of the same release.
     pub python: String,
-}
-
-impl Profile<ServerTraits> {
-    /// The Python client built from the same tree.
-    pub fn ships_python(&self) -> String {
-        match self.traits.ships.python.as_str() {
-            "" => format!("python-{}", self.built_from),
-            other => other.to_owned(),
-        }
-    }
 }
 
 /// A deliberate fault in a server.

@@ -1,15 +1,14 @@
 //! The profiles of one kind of party: reading, extending, and finding the era of a release.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::path::Path;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use toml::de::DeTable;
 use toml::{Table, Value};
 
 use super::error::{ProfileError, nearest};
+use super::faulty::{faulty, faulty_in};
 use crate::unit::Release;
 
 /// What a profile says about itself.
@@ -38,10 +37,8 @@ pub struct Profile<T> {
     pub about: About,
     /// The release asked for, in full (`python-1.47.0`); equals `about.name` unless another one was named.
     pub release_name: String,
-    /// That release.
+    /// That release; for a profile whose name is none, the one that it is built on.
     pub release: Option<Release>,
-    /// The release whose tree it comes from: itself, or for an unreleased variant the release that it extends.
-    pub built_from: String,
     /// How it behaves.
     pub traits: T,
 }
@@ -99,8 +96,7 @@ impl Shelf {
     }
 
     fn add(&mut self, path: String, text: String) -> Result<(), ProfileError> {
-        let invalid = |message: String| ProfileError::Invalid { path: path.clone(), message };
-        let mut table: Table = text.parse().map_err(|e: toml::de::Error| invalid(e.to_string()))?;
+        let mut table: Table = text.parse().map_err(|e| faulty(&path, &text, &e))?;
         let own: Table = OWN_KEYS.iter().filter_map(|k| Some(((*k).to_owned(), table.remove(*k)?))).collect();
         let extends = own.get("extends").and_then(Value::as_str).map(str::to_owned);
         let about: About = own
@@ -108,7 +104,7 @@ impl Shelf {
             .filter(|(k, _)| k != "extends")
             .collect::<Table>()
             .try_into()
-            .map_err(|e: toml::de::Error| invalid(place(&text, &e)))?;
+            .map_err(|e| faulty(&path, &text, &e))?;
         if self.raws.iter().any(|r| r.about.name == about.name) {
             return Err(ProfileError::Taken { path, name: about.name });
         }
@@ -131,24 +127,11 @@ impl Shelf {
                 overlay(&mut table, &change);
             }
         }
-        let traits = Value::Table(table).try_into().map_err(|e: toml::de::Error| ProfileError::Invalid {
-            path: raw.path.clone(),
-            message: place(&raw.text, &e),
-        })?;
+        let traits = Value::Table(table).try_into().map_err(|e| faulty(&raw.path, &raw.text, &e))?;
         let mut about = raw.about.clone();
         about.source = self.sources(raw);
-        let built_from = self.built_from(raw, name).to_owned();
-        Ok(Profile { about, release_name: name.to_owned(), release, built_from, traits })
-    }
-
-    fn built_from<'a>(&'a self, raw: &'a Raw, name: &'a str) -> &'a str {
-        match &raw.extends {
-            // `merged` has made sure that every base exists and that the way to it ends.
-            Some(base) if raw.about.covers.is_none() => {
-                self.find(base).map_or(name, |raw| self.built_from(raw, base))
-            }
-            _ => name,
-        }
+        let release = release.or_else(|| self.built_on(raw));
+        Ok(Profile { about, release_name: name.to_owned(), release, traits })
     }
 
     fn find(&self, name: &str) -> Option<&Raw> {
@@ -190,9 +173,6 @@ impl Shelf {
             name: base_name.clone(),
             problem,
         };
-        if seen.contains(&base_name.as_str()) || *base_name == raw.about.name {
-            return Err(problem("leads in a circle".into()));
-        }
         seen.push(&raw.about.name);
         let base = self.find(base_name).ok_or_else(|| {
             problem(format!(
@@ -200,6 +180,9 @@ impl Shelf {
                 nearest(base_name, self.raws.iter().map(|r| r.about.name.as_str()))
             ))
         })?;
+        if seen.contains(&base.about.name.as_str()) {
+            return Err(problem("leads in a circle".into()));
+        }
         let (mut table, base_since) = self.merged(base, seen)?;
         // What the base became by its own release is where the extension starts from.
         let base_release = version(base_name);
@@ -210,6 +193,12 @@ impl Shelf {
         }
         overlay(&mut table, &own);
         Ok((table, sinces(raw, own_since)?))
+    }
+
+    /// The release of the nearest profile below that has one in its name.
+    fn built_on(&self, raw: &Raw) -> Option<Release> {
+        let base = raw.extends.as_deref()?;
+        version(base).or_else(|| self.built_on(self.find(base)?))
     }
 
     fn sources(&self, raw: &Raw) -> BTreeMap<String, String> {
@@ -230,10 +219,7 @@ fn sinces(raw: &Raw, value: Option<Value>) -> Result<Vec<(Release, Table)>, Prof
         change: Table,
     }
     let Some(value) = value else { return Ok(Vec::new()) };
-    let list: Vec<Since> = value.try_into().map_err(|e: toml::de::Error| ProfileError::Invalid {
-        path: raw.path.clone(),
-        message: format!("in `since`: {}", e.message()),
-    })?;
+    let list: Vec<Since> = value.try_into().map_err(|e| faulty_in("since", &raw.path, &raw.text, &e))?;
     Ok(list.into_iter().map(|s| (s.release, s.change)).collect())
 }
 
@@ -257,40 +243,6 @@ pub(super) fn version(name: &str) -> Option<Release> {
 
 fn family(name: &str) -> &str {
     name.find(|c: char| c.is_ascii_digit()).map_or(name, |at| name[..at].trim_end_matches('-'))
-}
-
-/// A trait error under its place in the file. What a file below says has no place in this one.
-fn place(text: &str, error: &toml::de::Error) -> String {
-    let message = error.to_string();
-    let message = message.trim_end();
-    let quoted = |before: &str| message.rsplit_once(before).and_then(|(_, rest)| rest.split('`').next());
-    let mut path: Vec<&str> = quoted("in `").map(|path| path.split('.').collect()).unwrap_or_default();
-    // An unknown key is reported at the table that it is in.
-    let unknown = message.strip_prefix("unknown field `").and_then(|rest| rest.split('`').next());
-    path.extend(unknown);
-    let Some(span) = span(text, &path, unknown.is_some()) else { return message.to_owned() };
-    let start = text[..span.start].rfind('\n').map_or(0, |newline| newline + 1);
-    let line = text[..start].matches('\n').count() + 1;
-    let shown = text[start..].lines().next().unwrap_or_default();
-    let before = text[start..span.start].chars().count();
-    let marked = text[span.start..span.end.min(start + shown.len())].chars().count().max(1);
-    let (column, gutter) = (before + 1, " ".repeat(line.to_string().len()));
-    let (blanks, carets) = (" ".repeat(before), "^".repeat(marked));
-    format!(
-        "line {line}, column {column}: {message}\n{gutter} |\n{line} | {shown}\n{gutter} | {blanks}{carets}"
-    )
-}
-
-/// Where the value at a path of keys stands; of a table, or if asked for, its key.
-fn span(text: &str, path: &[&str], of_key: bool) -> Option<Range<usize>> {
-    let file = DeTable::parse(text).ok()?;
-    let (mut table, mut found) = (Some(file.get_ref()), None);
-    for part in path {
-        let (key, value) = table?.iter().find(|(key, _)| key.get_ref() == part)?;
-        table = value.get_ref().as_table();
-        found = Some(if of_key || table.is_some() { key.span() } else { value.span() });
-    }
-    found
 }
 
 #[cfg(test)]
@@ -335,8 +287,6 @@ mod tests {
         let child = shelf.resolve::<Traits>("1.2.0+AB").unwrap();
         assert_eq!(child.traits, Traits { a: 1, t: Inner { x: 9, y: 2 } });
         assert_eq!(child.about.source["a"], "one");
-        assert_eq!(child.built_from, "1.2.0");
-        assert_eq!(shelf.resolve::<Traits>("1.1.5").unwrap().built_from, "1.1.5");
     }
 
     #[test]
@@ -349,24 +299,17 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_trait_points_at_its_character() {
-        // The second line of the summary begins like the trait.
-        let head = "name = 'z'\nextends = '1.2.0'\nsummary = '''s\nx'''\n[t]\n";
-        let told = |line: &str| {
-            let bad = format!("{head}{line}\n");
-            let shelf = shelf(&[BASE, ("bad.toml", &bad)]).unwrap();
-            shelf.resolve::<Traits>("z").unwrap_err().to_string()
-        };
-        let text = told("x = 'é'");
-        assert!(text.contains("bad.toml: line 6, column 5: invalid type"), "{text}");
-        assert!(text.ends_with("\n  |\n6 | x = 'é'\n  |     ^^^"), "{text}");
-        let text = told("xx = 1");
-        assert!(text.contains("line 6, column 1: unknown field `xx`"), "{text}");
-        assert!(text.ends_with("6 | xx = 1\n  | ^^"), "{text}");
+    fn a_wrong_trait_points_at_its_line() {
+        let bad = ("bad.toml", "name = 'z'\nextends = '1.2.0'\nsummary = 's'\n[t]\nx = 'one'\n");
+        let text = shelf(&[BASE, bad]).unwrap().resolve::<Traits>("z").unwrap_err().to_string();
+        assert!(text.contains("bad.toml:5:5") && text.contains("^^^^^"), "{text}");
     }
 
     #[test]
     fn circles_and_taken_names_are_refused() {
+        let own = ("own.toml", "name = '2.0.0'\ncovers = '>=2'\nextends = '2.1.0'\nsummary = 's'\n");
+        let text = shelf(&[own]).unwrap().resolve::<Traits>("2.0.0").unwrap_err().to_string();
+        assert!(text.contains("circle"), "an era that covers what it extends: {text}");
         let one = ("1.toml", "name = 'p'\nextends = 'q'\nsummary = 's'\n");
         let two = ("2.toml", "name = 'q'\nextends = 'p'\nsummary = 's'\n");
         let text = shelf(&[one, two]).unwrap().resolve::<Traits>("p").unwrap_err().to_string();

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -78,8 +77,11 @@ impl Conversation {
             clocks: conversation.clocks.clone(),
             deltas: conversation.idle_deltas.clone(),
         };
-        let mut internal = vec![Subscriber::Idle(idle), Subscriber::AutoTitle(conversation.title.clone())];
-        if traits.telemetry.present {
+        let mut internal = vec![Subscriber::Idle(idle)];
+        if server.config.auto_title {
+            internal.push(Subscriber::AutoTitle(conversation.title.clone()));
+        }
+        if traits.telemetry.present && server.config.telemetry {
             internal.push(Subscriber::Telemetry(conversation.telemetry.clone()));
         }
         internal.extend(conversation.webhooks.iter().cloned().map(Subscriber::Webhook));
@@ -87,9 +89,7 @@ impl Conversation {
             let subscriber = Arc::new(subscriber);
             // Internal subscribers come first and are few; the cap never refuses them.
             let _ = conversation.subscribe(subscriber.clone());
-            if matches!(*subscriber, Subscriber::Webhook(_)) {
-                subscriber.deliver(&conversation.snapshot(server)).await;
-            }
+            subscriber.deliver(&conversation.snapshot(server)).await;
         }
         conversation
     }
@@ -179,6 +179,13 @@ impl Conversation {
         }
     }
 
+    /// Lets the subscribers finish what they hold back.
+    pub(super) async fn close(&self) {
+        for webhook in &self.webhooks {
+            webhook.close().await;
+        }
+    }
+
     /// What `GET /api/conversations/{id}` answers.
     pub(super) fn info(&self) -> Value {
         json!({
@@ -215,8 +222,8 @@ impl Conversation {
     /// The producer's sign of life (1.45.0, #4790): at most one write an interval, to the process clock only.
     pub(super) fn heartbeat(&self, server: &Inner) {
         let interval = server.traits.idle.heartbeat_s;
-        let due = interval > 0.0
-            && self.clocks.heartbeat_due(server.clock.uptime(), Duration::from_secs_f64(interval));
+        let due =
+            !interval.is_zero() && self.clocks.heartbeat_due(server.clock.uptime(), interval.duration());
         if due {
             server.process.write();
         }

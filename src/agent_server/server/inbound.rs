@@ -1,7 +1,11 @@
 //! What a client may send on either socket: a user message, or an authentication frame that came late.
 
+use futures_util::StreamExt;
+use futures_util::stream::SplitStream;
 use serde_json::Value;
+use tokio_tungstenite::tungstenite::Message;
 
+use super::upgrade::Socket;
 use crate::agent_server::profile::server::AuthFrame;
 use crate::wire::json::{Reader, parse};
 
@@ -24,6 +28,18 @@ pub(super) enum Inbound {
         /// What is wrong.
         detail: String,
     },
+}
+
+/// The next frame that amounts to something; `None` when the client has left.
+pub(super) async fn next(stream: &mut SplitStream<Socket>, auth_frame: AuthFrame) -> Option<Inbound> {
+    loop {
+        match stream.next().await?.ok()? {
+            Message::Text(text) => return Some(read(&text, auth_frame)),
+            Message::Binary(bytes) => return Some(read(&String::from_utf8_lossy(&bytes), auth_frame)),
+            Message::Close(_) => return None,
+            Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => {}
+        }
+    }
 }
 
 /// Reads one frame.

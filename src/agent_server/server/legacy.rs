@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
@@ -33,8 +32,9 @@ pub(super) struct LegacySocket {
     durables: AtomicU32,
 }
 
-fn nth(counter: &AtomicU32, every: u32) -> bool {
-    every > 0 && (counter.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(every)
+/// Whether a fault that strikes every n-th time strikes the time with this number.
+fn strikes(number: u32, every: u32) -> bool {
+    every > 0 && number.is_multiple_of(every)
 }
 
 impl LegacySocket {
@@ -42,9 +42,14 @@ impl LegacySocket {
     pub(super) async fn deliver(&self, published: &Published) {
         let origin = published.origin;
         self.server.notes().dispatched(self.peer, origin);
-        let Some(text) = self.frame(published) else { return };
+        let number = match origin {
+            Origin::Delta { .. } => self.deltas.fetch_add(1, Ordering::Relaxed) + 1,
+            Origin::Durable { .. } => self.durables.fetch_add(1, Ordering::Relaxed) + 1,
+            Origin::Other => 0,
+        };
+        let Some(text) = self.frame(published, number) else { return };
         let mutant = &self.server.traits.mutant;
-        let twice = published.event.is_delta() && nth(&self.deltas, mutant.repeat_every);
+        let twice = published.event.is_delta() && strikes(number, mutant.repeat_every);
         self.write(text.clone(), origin).await;
         if twice {
             self.write(text, origin).await;
@@ -52,22 +57,22 @@ impl LegacySocket {
     }
 
     /// The frame's text, or nothing when a deliberate fault swallowed it.
-    fn frame(&self, published: &Published) -> Option<Utf8Bytes> {
+    fn frame(&self, published: &Published, number: u32) -> Option<Utf8Bytes> {
         let mutant = &self.server.traits.mutant;
         let mut object = published.event.to_object(self.server.traits.wire);
         if published.event.is_delta() {
             let delta = &self.server.traits.delta;
             object.retain(|field, _| field == "kind" || delta.fields.contains(field));
             object.insert("kind".to_owned(), delta.kind.as_str().into());
-            if nth(&self.deltas, mutant.forget_every) {
+            if strikes(number, mutant.forget_every) {
                 return None;
             }
-            if nth(&self.deltas, mutant.drop_every) {
+            if strikes(number, mutant.drop_every) {
                 let reason = Reason::new("mutant_drop");
                 self.server.notes().stopped(self.peer, published.origin, Hop::Sent, &reason);
                 return None;
             }
-            if nth(&self.deltas, mutant.alter_every)
+            if strikes(number, mutant.alter_every)
                 && let Some(content) = object.get_mut("content")
                 && let Some(text) = content.as_str()
             {
@@ -75,9 +80,7 @@ impl LegacySocket {
             }
             return Some(self.server.config.mutation.apply(object).into());
         }
-        if matches!(published.origin, Origin::Durable { .. })
-            && nth(&self.durables, mutant.drop_durable_every)
-        {
+        if matches!(published.origin, Origin::Durable { .. }) && strikes(number, mutant.drop_durable_every) {
             return None;
         }
         Some(serde_json::Value::Object(object).to_string().into())
@@ -88,7 +91,7 @@ impl LegacySocket {
         if sink.send(Message::Text(text)).await.is_ok() {
             self.server.notes().sent(self.peer, origin);
         } else {
-            let reason = Reason::new("socket_closed");
+            let reason = Reason::SOCKET_CLOSED;
             self.server.notes().stopped(self.peer, origin, Hop::Sent, &reason);
         }
     }
@@ -126,13 +129,15 @@ pub(super) async fn run(
         close(&mut *sink, code, reason).await;
         return;
     };
+    server.notes().joined(peer);
     let snapshot = conversation.snapshot(&server);
     let push = socket.deliver(&snapshot);
-    match server.traits.socket.snapshot_timeout_s {
-        bound if bound > 0.0 => {
-            let _ = timeout(Duration::from_secs_f64(bound), push).await;
-        }
-        _ => push.await,
+    let bound = server.traits.socket.snapshot_timeout_s;
+    if bound.is_zero() {
+        push.await;
+    } else {
+        // A subscriber that is too slow for its snapshot stays registered; only the snapshot is given up.
+        let _ = timeout(bound.duration(), push).await;
     }
     resend(&conversation, &socket, &query.resend).await;
     read(&server, &conversation, &socket, stream).await;
@@ -162,15 +167,7 @@ async fn read(
     socket: &LegacySocket,
     mut stream: SplitStream<Socket>,
 ) {
-    while let Some(Ok(message)) = stream.next().await {
-        let inbound = match &message {
-            Message::Text(text) => inbound::read(text, server.traits.socket.auth_frame),
-            Message::Binary(bytes) => {
-                inbound::read(&String::from_utf8_lossy(bytes), server.traits.socket.auth_frame)
-            }
-            Message::Close(_) => break,
-            _ => continue,
-        };
+    while let Some(inbound) = inbound::next(&mut stream, server.traits.socket.auth_frame).await {
         match inbound {
             Inbound::Message { text, .. } => turn::start(server, conversation, &text),
             Inbound::Ignored => {}

@@ -1,8 +1,8 @@
 //! The emulated agent-server: one implementation whose behaviour is chosen by [`ServerTraits`].
 //!
-//! A delta's way: [`turn`] takes a chunk from the [`script`] and hands it to the conversation's delta
-//! [`bus`], the bus calls its [`subscriber`]s, and a socket subscriber writes the frame. Durable events go
-//! through the event log first. What happens is noted in [`notes`], per connection.
+//! A delta's way: `turn` takes a chunk from the [`script`] and hands it to the conversation's delta
+//! [`bus`], the bus calls its `subscriber`s, and a socket subscriber writes the frame. Durable events go
+//! through the event log first. What happens is noted in `notes`, per connection.
 
 pub mod bus;
 mod clock;
@@ -53,6 +53,10 @@ pub struct ServerConfig {
     pub seed: Seed,
     /// Webhook sinks; each gets a subscriber per conversation.
     pub sinks: Vec<SinkModel>,
+    /// Whether telemetry is on, where the era has it.
+    pub telemetry: bool,
+    /// Whether conversations are named after their first message.
+    pub auto_title: bool,
 }
 
 /// A running emulated server. Cheap to clone; all clones are one server.
@@ -112,9 +116,15 @@ impl Server {
 
     /// Waits until no turn is running.
     pub async fn idle(&self) {
-        let all: Vec<_> = lock(&self.0.conversations).values().cloned().collect();
-        for conversation in all {
+        for conversation in self.0.conversations() {
             conversation.turn_over().await;
+        }
+    }
+
+    /// Closes every conversation: webhooks post what they still hold.
+    pub async fn close(&self) {
+        for conversation in self.0.conversations() {
+            conversation.close().await;
         }
     }
 }

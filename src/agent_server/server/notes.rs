@@ -25,9 +25,13 @@ impl Notes {
         let link = self.link(peer);
         match origin {
             Origin::Delta { first, count } => link.dispatched.extend(first..first + count),
-            Origin::Durable { .. } => link.durables_due += 1,
-            Origin::Other => {}
+            Origin::Durable { .. } | Origin::Other => {}
         }
+    }
+
+    /// That connection has its place on the bus.
+    pub(super) fn joined(&mut self, peer: PeerId) {
+        self.link(peer).joined_after = Some(self.server.durables);
     }
 
     /// A frame was written to that connection.

@@ -104,29 +104,45 @@ impl SessionSocket {
         }
     }
 
-    /// Writes what is queued until the connection ends; returns why, if the server ends it.
+    /// Writes what is queued until the connection ends; returns why, if the server ends it. A budget that is
+    /// spent ends it at once: what is queued, and even a write under way, is given up.
     async fn drain(&self, sink: &mut SplitSink<Socket, Message>) -> Option<&'static str> {
         loop {
             let next = {
                 let mut state = lock(&self.state);
-                let next = state.queue.pop_front();
-                if next.is_none() && state.over.is_some() {
+                if state.over.is_some() {
                     return state.over;
                 }
-                if let Some((text, _)) = &next {
-                    state.pending_bytes -= text.len();
-                }
-                next
+                state.queue.pop_front()
             };
             let Some((text, origin)) = next else {
                 self.wake.notified().await;
                 continue;
             };
-            if sink.send(Message::text(text)).await.is_err() {
-                self.server.notes().stopped(self.peer, origin, Hop::Sent, &Reason::new("socket_closed"));
-                return None;
-            }
-            self.server.notes().sent(self.peer, origin);
+            let bytes = text.len();
+            let sent = tokio::select! {
+                biased;
+                sent = sink.send(Message::text(text)) => Some(sent.is_ok()),
+                () = self.spent() => None,
+            };
+            lock(&self.state).pending_bytes -= bytes;
+            let reason = match sent {
+                Some(true) => {
+                    self.server.notes().sent(self.peer, origin);
+                    continue;
+                }
+                Some(false) => Reason::SOCKET_CLOSED,
+                None => Reason::new("slow_consumer"),
+            };
+            self.server.notes().stopped(self.peer, origin, Hop::Sent, &reason);
+            return lock(&self.state).over;
+        }
+    }
+
+    /// Waits until the budget is spent.
+    async fn spent(&self) {
+        while lock(&self.state).over.is_none() {
+            self.wake.notified().await;
         }
     }
 
@@ -160,12 +176,18 @@ pub(super) async fn run(
         close(&mut sink, try_again_later, reason).await;
         return;
     };
+    server.notes().joined(peer);
     socket.deliver(&conversation.snapshot(&server));
     join_progress(&server, &conversation, &socket);
-    catch_up(&conversation, &socket, query.after_seq);
+    let attend = async {
+        catch_up(&conversation, &socket, query.after_seq).await;
+        read(&server, &conversation, &socket, stream).await;
+    };
+    // In a fixed order, here and below: the same seed must give the same bytes.
     let ended = tokio::select! {
+        biased;
         why = socket.drain(&mut sink) => why,
-        () = read(&server, &conversation, &socket, stream) => None,
+        () = attend => None,
     };
     if let Some(reason) = ended {
         server.notes().link(peer).closed = Some((try_again_later, reason.to_owned()));
@@ -192,7 +214,7 @@ fn join_progress(server: &Arc<Inner>, conversation: &Conversation, socket: &Arc<
 }
 
 /// Sync, then the log after the cursor, then what came meanwhile.
-fn catch_up(conversation: &Conversation, socket: &SessionSocket, after_seq: Option<i64>) {
+async fn catch_up(conversation: &Conversation, socket: &SessionSocket, after_seq: Option<i64>) {
     let through_seq = conversation.through_seq();
     socket.queue(&SessionFrame::Sync { from_seq: after_seq, through_seq }, Origin::Other);
     if let Some(after) = after_seq {
@@ -200,6 +222,8 @@ fn catch_up(conversation: &Conversation, socket: &SessionSocket, after_seq: Opti
         for (seq, event) in conversation.log_from(from) {
             if through_seq.is_some_and(|through| seq <= through) {
                 socket.queue(&SessionFrame::Durable { seq, event: (*event).clone() }, Origin::Other);
+                // The writer gets its turn after each frame, so that a long history does not spend the budget.
+                tokio::task::yield_now().await;
             }
         }
     }
@@ -212,14 +236,8 @@ async fn read(
     socket: &SessionSocket,
     mut stream: SplitStream<Socket>,
 ) {
-    while let Some(Ok(message)) = stream.next().await {
-        let text = match &message {
-            Message::Text(text) => text.to_string(),
-            Message::Binary(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-            Message::Close(_) => break,
-            _ => continue,
-        };
-        match inbound::read(&text, server.traits.socket.auth_frame) {
+    while let Some(inbound) = inbound::next(&mut stream, server.traits.socket.auth_frame).await {
+        match inbound {
             Inbound::Message { text, .. } => turn::start(server, conversation, &text),
             Inbound::Ignored => {}
             Inbound::Error { code, detail } => {

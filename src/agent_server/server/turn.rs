@@ -240,6 +240,13 @@ impl Turn {
             *lock(&self.conversation.leaf) = Some(id.clone());
         }
         let published = self.conversation.persist(event, reply);
+        {
+            let mut notes = self.server.notes();
+            notes.server.durables += 1;
+            if reply {
+                notes.server.replied_at = notes.server.durables;
+            }
+        }
         let conversation = self.conversation.clone();
         self.pending.push(tokio::spawn(async move { conversation.bus.publish(&published).await }));
         id

@@ -57,7 +57,7 @@ pub(super) async fn take_over(server: Arc<Inner>, upgrade: OnUpgrade, admission:
 
 /// Waits for the authentication frame. Success is not acknowledged.
 async fn first_message(server: &Inner, socket: &mut Socket) -> bool {
-    let wait = Duration::from_secs_f64(server.traits.socket.auth_timeout_s);
+    let wait = server.traits.socket.auth_timeout_s.duration();
     let Ok(Some(Ok(Message::Text(text)))) = timeout(wait, socket.next()).await else { return false };
     inbound::auth_key(&text).is_some_and(|key| server.accepts(&key))
 }

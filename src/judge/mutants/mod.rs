@@ -56,7 +56,8 @@ fn the_healthy_neighbour_is_green() {
         changed(|seen| seen.durables = crate::record::Durables::default()),
         // No text reply to wait for.
         changed(|seen| {
-            (seen.reply, seen.view, seen.durables.reply) = (String::new(), None, false);
+            (seen.reply, seen.view) = (String::new(), None);
+            (seen.durables.reply_due, seen.durables.reply) = (false, false);
         }),
     ] {
         only(&neighbour, Verdict::Delivered, "");

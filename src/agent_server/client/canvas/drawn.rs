@@ -4,7 +4,6 @@ use serde_json::Value;
 
 use super::entry::Payload;
 use super::shape::Threw;
-use super::think;
 use super::view::{self, Bubble};
 use crate::agent_server::profile::client::StoreTraits;
 use crate::probe::trace::class_of;
@@ -17,7 +16,9 @@ pub(super) type Drawn = Result<(Vec<Piece>, Reason), Threw>;
 /// What each delta of `queue` adds. `open` is the bubble that they merge into, as it was before.
 pub(super) fn drawn(traits: &StoreTraits, open: Option<&Payload>, queue: &[&Payload]) -> Vec<Drawn> {
     let all_text = open.into_iter().chain(queue.iter().copied()).all(Payload::is_text);
-    if all_text && !(traits.split_think && may_think(open, queue)) {
+    // A leading `<think>` block goes to the fold, where it can still be read: it is shown, and keeps the class
+    // that it was sent in.
+    if all_text {
         return queue.iter().map(|p| Ok((fields(p), Reason::new("text_missing")))).collect();
     }
     let mut bubble = open.cloned().unwrap_or_default();
@@ -35,18 +36,6 @@ pub(super) fn drawn(traits: &StoreTraits, open: Option<&Payload>, queue: &[&Payl
         before = after.unwrap_or_default();
     }
     all
-}
-
-/// Whether the text starts, or may turn out to start, with a `<think>` block.
-fn may_think(open: Option<&Payload>, queue: &[&Payload]) -> bool {
-    let content = |p: &Payload| p.content.as_ref().and_then(Value::as_str).map(str::to_owned);
-    let mut leading = open.and_then(|p| p.content.as_ref()).and_then(Value::as_str).unwrap_or_default();
-    let rest: String;
-    if leading.is_empty() {
-        rest = queue.iter().filter_map(|p| content(p)).collect();
-        leading = &rest;
-    }
-    !leading.is_empty() && think::may_start(leading)
 }
 
 fn fields(payload: &Payload) -> Vec<Piece> {

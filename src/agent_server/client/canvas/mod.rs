@@ -78,9 +78,10 @@ impl Canvas {
     }
 
     /// The agent's text of this turn as a person sees it: bubble after bubble, before Markdown drops the
-    /// white space at each bubble's ends. Nothing, if the error page is up.
-    pub(super) fn reply(&self) -> String {
-        view::reply(&self.store).unwrap_or_default()
+    /// white space at each bubble's ends. Empty, if the error page is up; `None`, if part of the text is in the
+    /// thinking fold and the bubbles are not all that the person was given.
+    pub(super) fn reply(&self) -> Option<String> {
+        view::reply(&self.store).unwrap_or_else(|_| Some(String::new()))
     }
 
     /// Draws a queue as the one delta that it folds into.

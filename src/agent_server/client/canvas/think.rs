@@ -27,12 +27,6 @@ pub(super) fn split(content: &str, streaming: bool) -> Split {
     }
 }
 
-/// Whether the text starts with a block or may turn out to.
-pub(super) fn may_start(content: &str) -> bool {
-    let leading = js::trim_start(content);
-    leading.starts_with(OPEN) || OPEN.starts_with(leading)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,11 +42,5 @@ mod tests {
         assert_eq!(of("<think>why", true), pair("why", ""));
         assert_eq!(of("<think>why", false), pair("", "<think>why"));
         assert_eq!(of("Hel <think>why</think>", true), pair("", "Hel <think>why</think>"));
-    }
-
-    #[test]
-    fn the_start_of_a_block_is_recognised_before_it_is_whole() {
-        assert!(may_start("") && may_start(" <thi") && may_start("<think>x"));
-        assert!(!may_start("Hel") && !may_start("<b>"));
     }
 }

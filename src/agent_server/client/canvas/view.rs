@@ -35,11 +35,27 @@ pub(super) fn visible(store: &Store) -> Result<Vec<Seen>, Threw> {
     Ok(seen)
 }
 
-/// The agent's text since the person's last message.
-pub(super) fn reply(store: &Store) -> Result<String, Threw> {
+/// The agent's text since the person's last message; nothing if part of it is in the fold, since then the
+/// bubbles alone are not what the person was given.
+pub(super) fn reply(store: &Store) -> Result<Option<String>, Threw> {
     let seen = visible(store)?;
     let turn = seen.iter().rposition(|(who, _)| *who == Speaker::User).map_or(0, |at| at + 1);
-    Ok(seen[turn..].iter().filter(|(who, _)| *who == Speaker::Agent).map(|(_, text)| text.as_str()).collect())
+    if store.traits.split_think && store.ui.iter().any(folded) {
+        return Ok(None);
+    }
+    let text = seen[turn..].iter().filter(|(who, _)| *who == Speaker::Agent).map(|(_, text)| text.as_str());
+    Ok(Some(text.collect()))
+}
+
+/// Whether part of an entry's text is in the thinking fold.
+fn folded(entry: &Entry) -> bool {
+    let text = if let Some(payload) = entry.delta() {
+        payload.content.as_ref().and_then(Value::as_str).map(str::to_owned)
+    } else {
+        let content = entry.event().and_then(|e| e.get("llm_message")).and_then(|m| m.get("content"));
+        shape::text_blocks(content).ok().map(|blocks| blocks.join("\n"))
+    };
+    text.is_some_and(|text| !think::split(&text, true).reasoning.is_empty())
 }
 
 /// Draws one event that is not a delta, to see whether that throws.

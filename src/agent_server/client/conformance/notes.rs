@@ -35,7 +35,7 @@ fn settle(bench: &Bench, produced: Vec<Piece>) -> Ledger {
         sent: (0..count).map(|first| Origin::Delta { first, count: 1 }).collect(),
         ..LinkTrace::default()
     };
-    let seat = Seat { endpoint: Endpoint::Events, shows: &[Class::Text, Class::Reasoning] };
+    let seat = Seat { endpoint: Endpoint::Events, shows: &[Class::Text, Class::Reasoning], streams: true };
     Ledger::settle(&server, seat, &link, &bench.trace)
 }
 
@@ -95,13 +95,14 @@ fn a_delta_flushed_by_a_durable_event_is_seen_before_it() {
 }
 
 #[test]
-fn text_inside_a_think_block_is_shown_as_reasoning() {
+fn text_inside_a_think_block_can_be_read_in_the_fold_and_is_not_lost() {
     let mut bench = Bench::of("browser-1.14.0");
     for (n, text) in ["<think>", "why", "</think>", "Hel", "lo"].into_iter().enumerate() {
         bench.take(&delta(n, text, false));
     }
-    assert_eq!(text_of(bench.trace.delivered.iter(), Class::Reasoning), "why");
-    assert_eq!(text_of(bench.trace.delivered.iter(), Class::Text), "Hello");
+    assert_eq!(text_of(bench.trace.delivered.iter(), Class::Text), "<think>why</think>Hello");
+    bench.client.finish(&mut bench.trace);
+    assert_eq!(bench.trace.view, None, "the bubble alone is not what the person was given");
 }
 
 #[test]
