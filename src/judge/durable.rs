@@ -19,7 +19,8 @@ pub(super) fn loss(evidence: &Evidence) -> Option<Finding> {
         _ if owed => (Hop::Sent, REPLY_NOT_SENT, 1),
         _ => return None,
     };
-    let (due, noticed) = (count(durables.due, "durable event"), evidence.noticed(frames));
+    let (due, noticed) =
+        (count(durables.due, "durable event"), evidence.noticed(seen.durable_signal, frames));
     let note = if rejected > 0 {
         let reply = if owed { "; the reply did not arrive" } else { "" };
         format!("{rejected} of {due} lost; most stopped at `{hop}` because `{reason}`{reply}; {noticed}")
@@ -28,7 +29,7 @@ pub(super) fn loss(evidence: &Evidence) -> Option<Finding> {
     };
     let amount = Tally { frames, chars: 0 };
     let finding = evidence.finding(Verdict::DurableLoss, amount, note);
-    Some(Finding { lost_at: Some(hop), reason: Some(reason), ..finding })
+    Some(Finding { lost_at: Some(hop), reason: Some(reason), signal: seen.durable_signal, ..finding })
 }
 
 /// Where a reason stops a durable event. The record counts durables by reason alone; a delta that stopped

@@ -44,10 +44,16 @@ impl<'a> Evidence<'a> {
         Finding { verdict, scope: None, lost_at: None, reason: None, signal, amount, note }
     }
 
+    /// Frames that stopped and should not have, those without a character included.
+    pub(super) fn lost_frames(&self) -> u64 {
+        let drops = self.seen.flows.values().flatten().flat_map(|flow| &flow.dropped);
+        drops.filter(|(reason, _)| !reason.by_design()).map(|(_, tally)| tally.frames).sum()
+    }
+
     /// What the application could notice, as the end of a sentence.
-    pub(super) fn noticed(&self, frames: u64) -> String {
+    pub(super) fn noticed(&self, signal: Signal, frames: u64) -> String {
         let lines: u64 = self.seen.log.values().sum();
-        match self.seen.signal {
+        match signal {
             Signal::None => "the application could notice nothing".to_owned(),
             Signal::Log if lines == frames && frames > 1 => "one log line per frame".to_owned(),
             Signal::Log => count(lines, "log line"),

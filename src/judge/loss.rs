@@ -41,7 +41,7 @@ pub(super) fn loss(evidence: &Evidence) -> Option<Finding> {
     }];
     note.extend(at.map(|(hop, reason)| format!("most stopped at `{hop}` because `{reason}`")));
     note.extend((!ended).then(|| "the run did not end normally".to_owned()));
-    note.push(evidence.noticed(amount.frames));
+    note.push(evidence.noticed(seen.signal, evidence.lost_frames()));
     let (lost_at, reason) = at.map(|(hop, reason)| (hop, reason.clone())).unzip();
     Some(Finding { scope, lost_at, reason, ..evidence.finding(verdict, amount, note.join("; ")) })
 }
@@ -51,7 +51,7 @@ pub(super) fn unattended(evidence: &Evidence) -> Option<Finding> {
     let reason = evidence.seen.unattended.clone()?;
     let surfaced = evidence.seen.signal == Signal::Surfaced;
     let verdict = if surfaced { Verdict::LoudLoss } else { Verdict::SilentLoss };
-    let noticed = evidence.noticed(0);
+    let noticed = evidence.noticed(evidence.seen.signal, 0);
     let note = format!("the client never got a frame, because `{reason}`; {noticed}");
     let finding = evidence.finding(verdict, Tally::default(), note);
     Some(Finding {

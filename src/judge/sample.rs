@@ -87,6 +87,7 @@ pub(super) fn observe(produced: Vec<Piece>, fate: impl Fn(usize, &Piece) -> Fate
         },
         flows,
         signal: Signal::None,
+        durable_signal: Signal::None,
         surfaced: Vec::new(),
         log: BTreeMap::new(),
         side_effects: SideEffects::default(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::trace::{ClientTrace, Fate, LinkTrace, Origin, PieceIndex, ServerTrace};
 use crate::record::flow::{Class, Hop, HopFlow, Reason};
-use crate::record::observation::{Durables, Piece};
+use crate::record::observation::{Durables, Piece, Signal};
 use crate::unit::Tally;
 
 /// Which socket the client is on.
@@ -35,6 +35,10 @@ pub struct Ledger {
     pub flows: BTreeMap<Class, Vec<HopFlow>>,
     /// The durable events.
     pub durables: Durables,
+    /// The loudest thing to notice of the deltas, the connection included.
+    pub signal: Signal,
+    /// The same of the durable events.
+    pub durable_signal: Signal,
     /// What does not add up: faults of the rig, never of the subject.
     pub faults: Vec<String>,
 }
@@ -50,7 +54,14 @@ impl Ledger {
             books.server_side(u32::try_from(index).unwrap_or(u32::MAX), piece, &stopped, link);
         }
         let mut durables = Durables::default();
+        let (mut signal, mut durable_signal) = (client.signal, client.signal);
         for (k, origin) in link.sent.iter().enumerate() {
+            let noticed = client.receipts.get(k).map_or(Signal::None, |r| r.signal);
+            match origin {
+                Origin::Delta { .. } => signal = signal.max(noticed),
+                Origin::Durable { .. } => durable_signal = durable_signal.max(noticed),
+                Origin::Other => {}
+            }
             let receipt = client.receipts.get(k).map(|r| &r.fate);
             match origin {
                 Origin::Delta { first, count } => {
@@ -81,7 +92,7 @@ impl Ledger {
             let (read, written) = (client.receipts.len(), link.sent.len());
             faults.push(format!("the client read {read} frames and the server wrote {written}"));
         }
-        Ledger { flows: books.flows, durables, faults }
+        Ledger { flows: books.flows, durables, signal, durable_signal, faults }
     }
 
     /// All classes together.
@@ -361,9 +372,13 @@ mod tests {
         Origin::Delta { first, count: 1 }
     }
 
+    fn receipt(fate: Fate) -> Receipt {
+        Receipt { fate, signal: Signal::None }
+    }
+
     fn reached(text: &str) -> Receipt {
         let pieces = vec![Piece { class: Class::Text, text: text.to_owned() }];
-        Receipt { fate: Fate::Reached { pieces, missing: Reason::new("text_missing") } }
+        receipt(Fate::Reached { pieces, missing: Reason::new("text_missing") })
     }
 
     fn seat(endpoint: Endpoint) -> Seat<'static> {
@@ -382,7 +397,7 @@ mod tests {
             sent: vec![Origin::Other, delta(0), delta(1)],
             ..LinkTrace::default()
         };
-        let other = Receipt { fate: Fate::Reached { pieces: vec![], missing: Reason::new("x") } };
+        let other = receipt(Fate::Reached { pieces: vec![], missing: Reason::new("x") });
         let client =
             ClientTrace { receipts: vec![other, reached("a"), reached("bc")], ..ClientTrace::default() };
         let ledger = Ledger::settle(&server, seat(Endpoint::Events), &link, &client);
@@ -444,7 +459,7 @@ mod tests {
     fn only_a_class_that_is_not_shown_is_missing_by_design() {
         let link = LinkTrace { dispatched: vec![0], sent: vec![delta(0)], ..LinkTrace::default() };
         let fate = Fate::Reached { pieces: vec![], missing: Reason::CLASS_NOT_SHOWN };
-        let client = ClientTrace { receipts: vec![Receipt { fate }], ..ClientTrace::default() };
+        let client = ClientTrace { receipts: vec![receipt(fate)], ..ClientTrace::default() };
         let reason = |shows: &[Class]| {
             let seat = Seat { endpoint: Endpoint::Events, shows, streams: true };
             let ledger = Ledger::settle(&produced(&["a"]), seat, &link, &client);
@@ -482,7 +497,7 @@ mod tests {
                 }
                 let hop = [Hop::Parsed, Hop::Decoded, Hop::Admitted, Hop::Delivered].get(usize::from(*fate) - 3);
                 client.receipts.push(match hop {
-                    Some(hop) => Receipt { fate: Fate::Stopped { hop: *hop, reason } },
+                    Some(hop) => receipt(Fate::Stopped { hop: *hop, reason }),
                     None => reached(text),
                 });
             }

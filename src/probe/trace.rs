@@ -110,6 +110,8 @@ pub enum DurableFate {
 pub struct Receipt {
     /// What became of it.
     pub fate: Fate,
+    /// The loudest thing that the application could notice of it.
+    pub signal: Signal,
 }
 
 impl Receipt {
@@ -130,8 +132,11 @@ pub struct ClientTrace {
     pub receipts: Vec<Receipt>,
     /// Frames that were still unread when the client stopped, with the reason.
     pub unread: Option<Reason>,
-    /// The loudest signal.
+    /// The loudest thing that the application could notice and that is about no single frame: a refusal, a
+    /// close, a timeout.
     pub signal: Signal,
+    /// What was noticed since the last frame or event was accounted for.
+    pub noticed: Signal,
     /// What surfaced, each once.
     pub surfaced: Vec<String>,
     /// Log lines by message key.
@@ -143,9 +148,25 @@ pub struct ClientTrace {
 }
 
 impl ClientTrace {
+    /// What was noticed since the last call is about the frame with receipt number `at`, or about no frame.
+    pub fn attribute(&mut self, at: Option<usize>) {
+        let noticed = std::mem::take(&mut self.noticed);
+        let about = match at.and_then(|at| self.receipts.get_mut(at)) {
+            Some(receipt) => &mut receipt.signal,
+            None => &mut self.signal,
+        };
+        *about = noticed.max(*about);
+    }
+
+    /// The loudest thing of all.
+    pub fn loudest(&self) -> Signal {
+        let frames = self.receipts.iter().map(|receipt| receipt.signal);
+        frames.chain([self.signal, self.noticed]).max().unwrap_or_default()
+    }
+
     /// Notes something that the application is told about.
     pub fn surface(&mut self, what: String) {
-        self.signal = self.signal.max(Signal::Surfaced);
+        self.noticed = self.noticed.max(Signal::Surfaced);
         if !self.surfaced.contains(&what) {
             self.surfaced.push(what);
         }
@@ -153,7 +174,7 @@ impl ClientTrace {
 
     /// Notes a line in the client's log.
     pub fn log_line(&mut self, key: &str) {
-        self.signal = self.signal.max(Signal::Log);
+        self.noticed = self.noticed.max(Signal::Log);
         if let Some(n) = self.log.get_mut(key) {
             *n += 1;
         } else {

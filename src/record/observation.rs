@@ -136,8 +136,10 @@ pub struct Observation {
     pub durables: Durables,
     /// Hop by hop, per class.
     pub flows: BTreeMap<Class, Vec<HopFlow>>,
-    /// The loudest thing that the application could notice.
+    /// The loudest thing that the application could notice of the deltas, or of the connection as a whole.
     pub signal: Signal,
+    /// The same of the durable events.
+    pub durable_signal: Signal,
     /// What surfaced, in order of first appearance.
     pub surfaced: Vec<String>,
     /// Lines in the client's log, by message key.

@@ -9,6 +9,7 @@ mod cli;
 mod determinism;
 mod fixtures;
 mod floors;
+mod mixed;
 mod mutants;
 mod oracle;
 mod output;

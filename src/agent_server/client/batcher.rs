@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use crate::probe::{ClientTrace, Fate, Receipt};
+use crate::record::Signal;
 use crate::record::{Hop, Reason};
 
 /// A delta that waits to be drawn.
@@ -23,7 +24,7 @@ impl<T> Queued<T> {
     pub(super) fn note(delta: T, trace: &mut ClientTrace) -> Queued<T> {
         let receipt = trace.receipts.len();
         let fate = Fate::Stopped { hop: Hop::Delivered, reason: Reason::new("never_drawn") };
-        trace.receipts.push(Receipt { fate });
+        trace.receipts.push(Receipt { fate, signal: Signal::None });
         Queued { receipt, delta }
     }
 

@@ -73,10 +73,10 @@ pub fn check(choice: &ClientChoice, raw: &str) -> Result<Checked, ProfileError> 
     client.receive(Incoming::Text(raw), &mut trace);
     client.finish(&mut trace);
     let frame = json::parse(raw, choice.profile.traits.json.reader).unwrap_or_default();
+    let signal = trace.loudest();
     let fate = trace.receipts.pop().map(|r| r.fate);
     let surfaced = trace.surfaced.join("; ");
     let detail = client.fault.take().unwrap_or(surfaced);
-    let signal = trace.signal;
     let found = match fate {
         Some(Fate::Reached { pieces, missing }) => reached(&choice.profile, &frame, &pieces, &missing),
         Some(Fate::Stopped { hop, reason }) => stopped(&choice.profile, hop, &reason),
@@ -96,7 +96,7 @@ fn oversized(client: &mut Client, limit: usize, bytes: usize) -> Checked {
     client.closed(1009, "message too big", &mut trace);
     Checked {
         outcome: CheckOutcome::Rejected,
-        signal: trace.signal,
+        signal: trace.loudest(),
         reason: Some("frame_too_large".to_owned()),
         as_: None,
         detail: format!("{bytes} bytes, and the client closes with 1009 above {limit}"),

@@ -4,6 +4,7 @@ use super::delivery::Delivery;
 use super::failure;
 use crate::agent_server::profile::client::{Failure, FailureTraits};
 use crate::probe::{ClientTrace, Fate, Receipt};
+use crate::record::Signal;
 use crate::record::{Hop, Reason};
 
 /// The surroundings of one frame on its way through a client.
@@ -16,7 +17,7 @@ pub(super) struct Desk<'a> {
 impl Desk<'_> {
     /// Writes the receipt of the frame at hand.
     pub(super) fn receipt(&mut self, fate: Fate) {
-        self.trace.receipts.push(Receipt { fate });
+        self.trace.receipts.push(Receipt { fate, signal: Signal::None });
     }
 
     /// Notes a failure of one stage.

@@ -113,6 +113,13 @@ impl Client {
     ///
     /// When the profile's mutant says so, which proves that the runner survives a party that panics.
     pub fn receive(&mut self, frame: Incoming<'_>, trace: &mut ClientTrace) {
+        trace.attribute(None);
+        let at = trace.receipts.len();
+        self.take(frame, trace);
+        trace.attribute(Some(at));
+    }
+
+    fn take(&mut self, frame: Incoming<'_>, trace: &mut ClientTrace) {
         assert!(!self.traits.mutant.panic, "client mutant: panic");
         self.fault = None;
         let mut desk = Desk { failure: &self.traits.failure, delivery: &mut self.delivery, trace };
@@ -160,6 +167,7 @@ impl Client {
     /// An animation frame: draws the deltas that wait.
     pub fn tick(&mut self, trace: &mut ClientTrace) {
         self.app.flush(&mut Desk { failure: &self.traits.failure, delivery: &mut self.delivery, trace });
+        trace.attribute(None);
     }
 
     /// The `after_seq` that a reconnect on the session socket asks for; `None` elsewhere, and before the
@@ -171,18 +179,21 @@ impl Client {
     /// The upgrade was refused with an HTTP status.
     pub fn refused(&mut self, status: u16, trace: &mut ClientTrace) {
         failure::note(&self.traits.failure.refused, &format!("HTTP {status}"), trace);
+        trace.attribute(None);
     }
 
     /// The connection was closed, by the server or by the client's own frame limit.
     pub fn closed(&mut self, code: u16, reason: &str, trace: &mut ClientTrace) {
         self.app.closed();
         failure::note_close(&self.traits.failure.closed, code, reason, trace);
+        trace.attribute(None);
     }
 
     /// It was not ready within its time limit.
     pub fn not_ready(&mut self, trace: &mut ClientTrace) {
         let limit = self.traits.connect.ready_timeout_s;
         failure::note(&self.traits.failure.not_ready, &format!("not ready within {limit} s"), trace);
+        trace.attribute(None);
     }
 
     /// The run is over: draws what waits and notes what a person sees now.

@@ -16,7 +16,7 @@ fn delta(name: &str) -> (Result<String, (Hop, String)>, Signal) {
         Fate::Stopped { hop, reason } => Err((*hop, reason.as_str().to_owned())),
         Fate::Reached { .. } => Ok(bench.trace.delivered.iter().map(|p| p.text.as_str()).collect()),
     };
-    (got, bench.trace.signal)
+    (got, bench.trace.loudest())
 }
 
 fn delivered() -> (Result<String, (Hop, String)>, Signal) {
@@ -112,7 +112,7 @@ fn each_failure_sounds_as_the_release_makes_it() {
     let log = |name: &str| {
         let mut bench = Bench::of(name);
         bench.take("not json{");
-        (bench.trace.signal, bench.trace.log.into_iter().collect::<Vec<_>>(), bench.trace.surfaced)
+        (bench.trace.loudest(), bench.trace.log.into_iter().collect::<Vec<_>>(), bench.trace.surfaced)
     };
     let line = |key: &str| vec![(key.to_owned(), 1)];
     assert_eq!(log("python-1.58.2"), (Signal::Log, line("ws_event_processing_error"), vec![]));
@@ -127,7 +127,7 @@ fn connections_fail_loudly_only_where_somebody_listens() {
     let with = |name: &str, fail: fn(&mut Client, &mut ClientTrace)| {
         let mut bench = Bench::of(name);
         fail(&mut bench.client, &mut bench.trace);
-        bench.trace.signal
+        bench.trace.loudest()
     };
     for name in ["python-1.30.0", "python-1.58.2", "typescript-1.39.0"] {
         assert_eq!(with(name, |c, t| c.closed(1011, "", t)), Signal::None, "{name}");

@@ -71,7 +71,7 @@ fn a_slot_streams_and_its_durable_event_takes_its_place() {
     let bench = play(&frames);
     let text: String = bench.trace.delivered.iter().map(|p| p.text.as_str()).collect();
     assert_eq!(text, "Hello");
-    assert_eq!(bench.trace.signal, Signal::None);
+    assert_eq!(bench.trace.loudest(), Signal::None);
     assert_eq!(view(bench), "Hello");
 }
 
@@ -89,7 +89,7 @@ fn deltas_are_drawn_with_the_animation_frame_or_before_any_other_frame() {
 #[test]
 fn a_delta_without_an_open_slot_is_dropped_without_a_sound() {
     let bench = play(&[delta(1, 0, "Hel")]);
-    assert_eq!((stop(&bench, 0), bench.trace.signal), ("no_open_slot", Signal::None));
+    assert_eq!((stop(&bench, 0), bench.trace.loudest()), ("no_open_slot", Signal::None));
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn what_it_does_not_know_is_ignored_and_errors_show() {
         bench.take(&frame.to_string());
     }
     assert_eq!([stop(&bench, 0), stop(&bench, 1), stop(&bench, 2)], ["unknown_type", "no_type", "no_type"]);
-    assert_eq!(bench.trace.signal, Signal::None);
+    assert_eq!(bench.trace.loudest(), Signal::None);
     let error = SessionFrame::Error { code: "ValidationError".to_owned(), detail: "boom".to_owned() };
     bench.take(&error.encode());
     assert_eq!(bench.trace.surfaced, ["error banner: boom"]);
