@@ -70,7 +70,7 @@ pub struct BusTraits {
     /// Subscribers of one conversation, internal ones included; 0 for no limit.
     pub max_subscribers: usize,
     /// Which subscribers are handed deltas.
-    pub deltas_to: BTreeSet<Consumer>,
+    pub deltas_to: BTreeSet<SubscriberKind>,
 }
 
 /// The path of a delta.
@@ -100,7 +100,7 @@ pub enum FanOut {
 /// A kind of subscriber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Consumer {
+pub enum SubscriberKind {
     /// A client on the legacy socket.
     Websocket,
     /// A client on the session socket, which gets deltas as progress frames and never as events.
@@ -206,7 +206,7 @@ pub struct SessionTraits {
     /// What it carries.
     pub endpoint: SessionEndpoint,
     /// Events in a page of replay.
-    pub replay_page: usize,
+    pub replay_page: NonZeroUsize,
     /// Bytes of one outbound frame before the connection is closed 1013 `frame_too_large`.
     pub max_frame_bytes: usize,
     /// Bytes waiting for one connection before it is closed 1013 `slow_consumer`.

@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 
 use super::lock;
 use super::subscriber::Subscriber;
-use crate::agent_server::profile::server::{BusTraits, Consumer, FanOut};
+use crate::agent_server::profile::server::{BusTraits, FanOut, SubscriberKind};
 use crate::probe::trace::Origin;
 use crate::wire::Event;
 
@@ -65,10 +65,10 @@ impl Bus {
     /// Calls every subscriber that gets this event, and ends when the slowest has ended.
     pub(super) async fn publish(&self, published: &Published) {
         let delta = published.event.is_delta();
-        let wanted = |consumer: Consumer| !delta || self.traits.deltas_to.contains(&consumer);
+        let wanted = |kind: SubscriberKind| !delta || self.traits.deltas_to.contains(&kind);
         let snapshot: Vec<Arc<Subscriber>> = {
             let state = lock(&self.subscribers);
-            state.taken.iter().filter(|(_, s)| wanted(s.consumer())).map(|(_, s)| s.clone()).collect()
+            state.taken.iter().filter(|(_, s)| wanted(s.kind())).map(|(_, s)| s.clone()).collect()
         };
         match self.traits.fan_out {
             FanOut::Sequential => {

@@ -141,12 +141,13 @@ impl Conversation {
         Published { event, origin: Origin::Durable { reply }, seq: Some(seq) }
     }
 
-    /// The events of the log from `from` on, with their sequence numbers.
-    pub(super) fn log_from(&self, from: usize) -> Vec<(i64, Arc<Event>)> {
+    /// At most `most` events of the log from `from` on, with their sequence numbers.
+    pub(super) fn log_from(&self, from: usize, most: usize) -> Vec<(i64, Arc<Event>)> {
         let log = lock(&self.log);
         log.iter()
             .enumerate()
             .skip(from)
+            .take(most)
             .map(|(i, e)| (i64::try_from(i).unwrap_or(i64::MAX), e.clone()))
             .collect()
     }

@@ -81,7 +81,7 @@ async fn of_conversation(
     rest: &[&str],
 ) -> Reply {
     let events = || -> Vec<Value> {
-        let log = conversation.log_from(0).into_iter();
+        let log = conversation.log_from(0, usize::MAX).into_iter();
         log.map(|(_, e)| Value::Object(e.to_object(server.traits.wire))).collect()
     };
     let with_id = |id: &str| events().into_iter().find(|e| e["id"] == id);

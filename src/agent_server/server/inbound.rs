@@ -1,11 +1,15 @@
 //! What a client may send on either socket: a user message, or an authentication frame that came late.
 
+use std::sync::Arc;
+
 use futures_util::StreamExt;
 use futures_util::stream::SplitStream;
 use serde_json::Value;
 use tokio_tungstenite::tungstenite::Message;
 
+use super::conversation::Conversation;
 use super::upgrade::Socket;
+use super::{Inner, turn};
 use crate::agent_server::profile::server::AuthFrame;
 use crate::wire::json::{Reader, parse};
 
@@ -30,8 +34,24 @@ pub(super) enum Inbound {
     },
 }
 
+/// Takes what a client sends, starting turns for its messages, until something cannot be used: that is for the
+/// caller to answer. `None` when the client has left.
+pub(super) async fn unusable(
+    server: &Arc<Inner>,
+    conversation: &Arc<Conversation>,
+    stream: &mut SplitStream<Socket>,
+) -> Option<(&'static str, String)> {
+    loop {
+        match next(stream, server.traits.socket.auth_frame).await? {
+            Inbound::Message { text, .. } => turn::start(server, conversation, &text),
+            Inbound::Ignored => {}
+            Inbound::Error { code, detail } => return Some((code, detail)),
+        }
+    }
+}
+
 /// The next frame that amounts to something; `None` when the client has left.
-pub(super) async fn next(stream: &mut SplitStream<Socket>, auth_frame: AuthFrame) -> Option<Inbound> {
+async fn next(stream: &mut SplitStream<Socket>, auth_frame: AuthFrame) -> Option<Inbound> {
     loop {
         match stream.next().await?.ok()? {
             Message::Text(text) => return Some(read(&text, auth_frame)),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::stream::SplitSink;
 use futures_util::{SinkExt, StreamExt};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
@@ -12,11 +12,10 @@ use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 use super::Inner;
 use super::bus::Published;
 use super::conversation::Conversation;
-use super::inbound::{self, Inbound};
+use super::inbound;
 use super::net::PeerId;
 use super::query::{Resend, SocketQuery, timestamp};
 use super::subscriber::Subscriber;
-use super::turn;
 use super::upgrade::{Socket, close};
 use crate::probe::trace::Origin;
 use crate::record::{Hop, Reason};
@@ -116,7 +115,7 @@ pub(super) async fn run(
     peer: PeerId,
     query: SocketQuery,
 ) {
-    let (sink, stream) = socket.split();
+    let (sink, mut stream) = socket.split();
     let sink = Mutex::new(sink);
     let (deltas, durables) = (AtomicU32::new(0), AtomicU32::new(0));
     let socket = Arc::new(LegacySocket { server: server.clone(), peer, sink, deltas, durables });
@@ -140,7 +139,9 @@ pub(super) async fn run(
         let _ = timeout(bound.duration(), push).await;
     }
     resend(&conversation, &socket, &query.resend).await;
-    read(&server, &conversation, &socket, stream).await;
+    while let Some((code, detail)) = inbound::unusable(&server, &conversation, &mut stream).await {
+        socket.error(code, detail).await;
+    }
     conversation.unsubscribe(&subscriptions);
 }
 
@@ -154,24 +155,9 @@ async fn resend(conversation: &Conversation, socket: &LegacySocket, resend: &Res
             Box::new(move |e| timestamp(&e.timestamp).is_some_and(|t| t >= after))
         }
     };
-    for (seq, event) in conversation.log_from(0) {
+    for (seq, event) in conversation.log_from(0, usize::MAX) {
         if wanted(&event) {
             socket.deliver(&Published { event, origin: Origin::Other, seq: Some(seq) }).await;
-        }
-    }
-}
-
-async fn read(
-    server: &Arc<Inner>,
-    conversation: &Arc<Conversation>,
-    socket: &LegacySocket,
-    mut stream: SplitStream<Socket>,
-) {
-    while let Some(inbound) = inbound::next(&mut stream, server.traits.socket.auth_frame).await {
-        match inbound {
-            Inbound::Message { text, .. } => turn::start(server, conversation, &text),
-            Inbound::Ignored => {}
-            Inbound::Error { code, detail } => socket.error(code, detail).await,
         }
     }
 }

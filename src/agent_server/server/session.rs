@@ -3,18 +3,17 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::stream::SplitSink;
 use futures_util::{SinkExt, StreamExt};
 use tokio::sync::Notify;
 use tokio_tungstenite::tungstenite::Message;
 
 use super::bus::Published;
 use super::conversation::Conversation;
-use super::inbound::{self, Inbound};
+use super::inbound;
 use super::net::PeerId;
 use super::query::SocketQuery;
 use super::subscriber::Subscriber;
-use super::turn;
 use super::upgrade::{Socket, close};
 use super::{Inner, lock};
 use crate::agent_server::profile::server::SessionEndpoint;
@@ -166,7 +165,7 @@ pub(super) async fn run(
     peer: PeerId,
     query: SocketQuery,
 ) {
-    let (mut sink, stream) = socket.split();
+    let (mut sink, mut stream) = socket.split();
     let state = Mutex::new(State { buffer: Some(Vec::new()), ..State::default() });
     let socket = Arc::new(SessionSocket { server: server.clone(), peer, state, wake: Notify::new() });
     let try_again_later = server.traits.socket.close.try_again_later;
@@ -181,7 +180,10 @@ pub(super) async fn run(
     join_progress(&server, &conversation, &socket);
     let attend = async {
         catch_up(&conversation, &socket, query.after_seq).await;
-        read(&server, &conversation, &socket, stream).await;
+        while let Some((code, detail)) = inbound::unusable(&server, &conversation, &mut stream).await {
+            let code = code.to_owned();
+            socket.queue(&SessionFrame::Error { code, detail }, Origin::Other);
+        }
     };
     // In a fixed order, here and below: the same seed must give the same bytes.
     let ended = tokio::select! {
@@ -217,10 +219,16 @@ fn join_progress(server: &Arc<Inner>, conversation: &Conversation, socket: &Arc<
 async fn catch_up(conversation: &Conversation, socket: &SessionSocket, after_seq: Option<i64>) {
     let through_seq = conversation.through_seq();
     socket.queue(&SessionFrame::Sync { from_seq: after_seq, through_seq }, Origin::Other);
-    if let Some(after) = after_seq {
-        let from = usize::try_from(after.saturating_add(1)).unwrap_or(0);
-        for (seq, event) in conversation.log_from(from) {
-            if through_seq.is_some_and(|through| seq <= through) {
+    if let (Some(after), Some(through)) = (after_seq, through_seq) {
+        let mut from = usize::try_from(after.saturating_add(1)).unwrap_or(0);
+        loop {
+            let page = conversation.log_from(from, socket.server.traits.session.replay_page.get());
+            from += page.len();
+            let due: Vec<_> = page.into_iter().filter(|(seq, _)| *seq <= through).collect();
+            if due.is_empty() {
+                break;
+            }
+            for (seq, event) in due {
                 socket.queue(&SessionFrame::Durable { seq, event: (*event).clone() }, Origin::Other);
                 // The writer gets its turn after each frame, so that a long history does not spend the budget.
                 tokio::task::yield_now().await;
@@ -228,21 +236,4 @@ async fn catch_up(conversation: &Conversation, socket: &SessionSocket, after_seq
         }
     }
     socket.go_live(after_seq.and(through_seq));
-}
-
-async fn read(
-    server: &Arc<Inner>,
-    conversation: &Arc<Conversation>,
-    socket: &SessionSocket,
-    mut stream: SplitStream<Socket>,
-) {
-    while let Some(inbound) = inbound::next(&mut stream, server.traits.socket.auth_frame).await {
-        match inbound {
-            Inbound::Message { text, .. } => turn::start(server, conversation, &text),
-            Inbound::Ignored => {}
-            Inbound::Error { code, detail } => {
-                socket.queue(&SessionFrame::Error { code: code.to_owned(), detail }, Origin::Other);
-            }
-        }
-    }
 }

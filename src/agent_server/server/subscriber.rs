@@ -8,7 +8,7 @@ use super::legacy::LegacySocket;
 use super::session::SessionSocket;
 use super::webhook::Webhook;
 use super::{Inner, lock};
-use crate::agent_server::profile::server::Consumer;
+use crate::agent_server::profile::server::SubscriberKind;
 use crate::record::observation::ConsumerCount;
 use crate::wire::{EventBody, Source};
 
@@ -30,14 +30,14 @@ pub(super) enum Subscriber {
 }
 
 impl Subscriber {
-    pub(super) fn consumer(&self) -> Consumer {
+    pub(super) fn kind(&self) -> SubscriberKind {
         match self {
-            Subscriber::Idle(_) => Consumer::Idle,
-            Subscriber::AutoTitle(_) => Consumer::AutoTitle,
-            Subscriber::Telemetry(_) => Consumer::Telemetry,
-            Subscriber::Webhook(_) => Consumer::Webhook,
-            Subscriber::Legacy(_) => Consumer::Websocket,
-            Subscriber::Session(_) => Consumer::SessionSocket,
+            Subscriber::Idle(_) => SubscriberKind::Idle,
+            Subscriber::AutoTitle(_) => SubscriberKind::AutoTitle,
+            Subscriber::Telemetry(_) => SubscriberKind::Telemetry,
+            Subscriber::Webhook(_) => SubscriberKind::Webhook,
+            Subscriber::Legacy(_) => SubscriberKind::Websocket,
+            Subscriber::Session(_) => SubscriberKind::SessionSocket,
         }
     }
 

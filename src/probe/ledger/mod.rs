@@ -1,0 +1,132 @@
+//! The ledger of one client: every produced piece is accounted for at every hop, or the cell is invalid.
+
+mod books;
+mod stops;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use self::books::Books;
+use self::stops::{Stops, ended_early};
+use super::trace::{ClientTrace, Fate, LinkTrace, Origin, PieceIndex, ServerTrace};
+use crate::record::flow::{Class, Hop, HopFlow, Reason};
+use crate::record::observation::{Durables, Piece, Signal};
+
+/// Which socket the client is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Endpoint {
+    /// `/sockets/events/{id}`.
+    Events,
+    /// `/sockets/session/{id}`.
+    Session,
+}
+
+/// Where a client sits and what its application shows.
+#[derive(Debug, Clone, Copy)]
+pub struct Seat<'a> {
+    /// The socket that it is on.
+    pub endpoint: Endpoint,
+    /// The classes of text that its application shows; the rest stops at the last hop by design.
+    pub shows: &'a [Class],
+    /// Whether its profile says that it streams; if so, nothing is withheld because it does not.
+    pub streams: bool,
+}
+
+/// The settled accounts of one client.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ledger {
+    /// Every hop, per class.
+    pub flows: BTreeMap<Class, Vec<HopFlow>>,
+    /// The durable events.
+    pub durables: Durables,
+    /// The loudest thing to notice of the deltas, the connection included.
+    pub signal: Signal,
+    /// The same of the durable events.
+    pub durable_signal: Signal,
+    /// What does not add up: faults of the rig, never of the subject.
+    pub faults: Vec<String>,
+}
+
+impl Ledger {
+    /// Joins the notes of both ends. The k-th frame that the client read is the k-th frame that the server
+    /// wrote on that connection.
+    pub fn settle(server: &ServerTrace, seat: Seat<'_>, link: &LinkTrace, client: &ClientTrace) -> Ledger {
+        let mut books = Books::open();
+        let stopped = Stops::of(server, seat.endpoint, link, client);
+        for (index, piece) in server.produced.iter().enumerate() {
+            // A reply of four billion tokens does not happen; saturating keeps the arithmetic total.
+            books.server_side(u32::try_from(index).unwrap_or(u32::MAX), piece, &stopped, link);
+        }
+        let mut durables = Durables::default();
+        let (mut signal, mut durable_signal) = (client.signal, client.signal);
+        for (k, origin) in link.sent.iter().enumerate() {
+            let noticed = client.receipts.get(k).map_or(Signal::None, |r| r.signal);
+            match origin {
+                Origin::Delta { .. } => signal = signal.max(noticed),
+                Origin::Durable { .. } => durable_signal = durable_signal.max(noticed),
+                Origin::Other => {}
+            }
+            let receipt = client.receipts.get(k).map(|r| &r.fate);
+            match origin {
+                Origin::Delta { first, count } => {
+                    for piece in pieces(server, *first, *count) {
+                        books.client_side(piece, seat, receipt, client.unread.as_ref());
+                    }
+                    books.arrive_elsewhere(pieces(server, *first, *count), receipt);
+                }
+                Origin::Durable { reply } => durable(&mut durables, *reply, receipt),
+                Origin::Other => {}
+            }
+        }
+        for index in &stopped.cut_off {
+            if let Some(piece) = server.produced.get(*index as usize) {
+                books.client_side(piece, seat, None, client.unread.as_ref());
+            }
+        }
+        // A durable event that was due and never written is a loss like any refused one.
+        durables.due = link.joined_after.map_or(0, |before| server.durables.saturating_sub(before));
+        durables.reply_due = link.joined_after.is_some_and(|before| server.replied_at > before);
+        let unsent = durables.due.saturating_sub(durables.sent);
+        if unsent > 0 {
+            let reason = ended_early(client).cloned().unwrap_or(Reason::new("not_sent"));
+            *durables.rejected.entry(reason).or_default() += unsent;
+        }
+        let mut faults = books.faults();
+        if client.receipts.len() > link.sent.len() {
+            let (read, written) = (client.receipts.len(), link.sent.len());
+            faults.push(format!("the client read {read} frames and the server wrote {written}"));
+        }
+        Ledger { flows: books.flows, durables, signal, durable_signal, faults }
+    }
+
+    /// All classes together.
+    pub fn total(flows: &BTreeMap<Class, Vec<HopFlow>>) -> Vec<HopFlow> {
+        let mut total: Vec<HopFlow> = Hop::ALL.into_iter().map(HopFlow::new).collect();
+        for hops in flows.values() {
+            for (sum, flow) in total.iter_mut().zip(hops) {
+                sum.merge(flow);
+            }
+        }
+        total
+    }
+}
+
+/// Pieces `first .. first + count` of what the model produced.
+fn pieces(server: &ServerTrace, first: PieceIndex, count: u32) -> impl Iterator<Item = &Piece> {
+    server.produced.iter().skip(first as usize).take(count as usize)
+}
+
+fn durable(durables: &mut Durables, reply: bool, fate: Option<&Fate>) {
+    durables.sent += 1;
+    match fate {
+        Some(Fate::Reached { .. }) => {
+            durables.accepted += 1;
+            durables.reply |= reply;
+        }
+        Some(Fate::Stopped { reason, .. }) => *durables.rejected.entry(reason.clone()).or_default() += 1,
+        // Written and never read: the connection ended first.
+        None => *durables.rejected.entry(Reason::new("unread")).or_default() += 1,
+    }
+}
