@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::record::{CellResult, Finding, Outcome, Verdict};
+use crate::record::{CellResult, Finding, Outcome, Signal, Verdict};
 
 /// What makes two findings the same for a reader.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,7 +49,11 @@ fn what(cell: &CellResult, finding: &Finding) -> String {
         _ => format!("{chars} characters"),
     };
     let signal = finding.signal.as_str();
-    let log = if cell.log_lines > 0 { format!(", {} log lines", cell.log_lines) } else { String::new() };
+    let log = if cell.log_lines > 0 && finding.signal != Signal::None {
+        format!(", {} log lines", cell.log_lines)
+    } else {
+        String::new()
+    };
     format!("{hop}{reason}: {amount}; noticeable: {signal}{log}")
 }
 

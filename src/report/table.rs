@@ -82,8 +82,14 @@ fn figures(run: &Run, out: &mut dyn Write) -> io::Result<()> {
     let unproven = run.cells.iter().filter(|c| !c.proven).count();
     writeln!(
         out,
-        "{} cells: {} as expected, {} unexpected, {} known, {} stale, {} rig faults",
-        totals.cells, totals.expected, totals.unexpected, totals.known, totals.stale, totals.rig
+        "{} {}: {} as expected, {} unexpected, {} known, {} stale, {} rig faults",
+        totals.cells,
+        if totals.cells == 1 { "cell" } else { "cells" },
+        totals.expected,
+        totals.unexpected,
+        totals.known,
+        totals.stale,
+        totals.rig
     )?;
     writeln!(out, "{unproven} unproven: no certificate of agreement with the released packages yet")?;
     writeln!(
