@@ -34,7 +34,8 @@ pub(super) fn loss(evidence: &Evidence) -> Option<Finding> {
     let at = heaviest(&shown);
 
     let arrived: u64 = shown.iter().map(|text| text.produced - text.alignment.missing.chars).sum();
-    let arrived = format!("{arrived} of {}", count(produced, "character"));
+    let bound = if shown.iter().any(|text| text.alignment.at_most) { "at least " } else { "" };
+    let arrived = format!("{bound}{arrived} of {}", count(produced, "character"));
     let mut note = vec![match (scope, lost.first()) {
         (Some(Scope::Class), Some(class)) => format!("{arrived} arrived, no {}", class.text.class.as_str()),
         _ => format!("{arrived} arrived"),

@@ -40,8 +40,10 @@ fn wrong(evidence: &Evidence, text: &ClassText) -> Option<Finding> {
         }
         Kind::Altered => {
             let gone = count(missing, "character");
-            let note =
-                format!("{gone} of {produced} produced of {class} did not arrive, and {extra} others did");
+            let bound = if text.alignment.at_most { "at most " } else { "" };
+            let note = format!(
+                "{bound}{gone} of {produced} produced of {class} did not arrive, and {bound}{extra} others did"
+            );
             // A replaced character is both missing and extra, and is one wrong character.
             (Verdict::Corrupted, Reason::TEXT_ALTERED, missing.max(extra), note)
         }

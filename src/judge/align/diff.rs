@@ -20,23 +20,22 @@ pub(super) struct Region {
     pub(super) got: Range<usize>,
 }
 
-/// Every region in which the texts differ, by the finest unit that stays below the cap.
-pub(super) fn regions(texts: &Texts, cut: Option<&Cut>) -> Vec<Region> {
+/// Every region in which the texts differ, by the finest unit that stays below the cap; `None` above it in all.
+pub(super) fn regions(texts: &Texts, cut: Option<&Cut>) -> Option<Vec<Region>> {
     let by_piece = cut.and_then(|cut| {
         let regions = compare(&cut.produced, &cut.delivered)?;
         Some(scale(regions, &cut.offsets(&cut.produced), &cut.offsets(&cut.delivered)))
     });
-    by_piece
-        .or_else(|| compare(&texts.want, &texts.got))
-        .or_else(|| {
-            let (want, got) = (words(texts.want_text), words(texts.got_text));
-            Some(scale(compare(&want, &got)?, &offsets(&want), &offsets(&got)))
-        })
-        .unwrap_or_else(|| {
-            let (start, end) = shared(&texts.want, &texts.got);
-            let (want, got) = (start..texts.want.len() - end, start..texts.got.len() - end);
-            vec![Region { want, got }]
-        })
+    by_piece.or_else(|| compare(&texts.want, &texts.got)).or_else(|| {
+        let (want, got) = (words(texts.want_text), words(texts.got_text));
+        Some(scale(compare(&want, &got)?, &offsets(&want), &offsets(&got)))
+    })
+}
+
+/// Everything between what both texts begin and end with.
+pub(super) fn middle(texts: &Texts) -> Region {
+    let (start, end) = shared(&texts.want, &texts.got);
+    Region { want: start..texts.want.len() - end, got: start..texts.got.len() - end }
 }
 
 /// Length of the common start, and of the common end of the rest.

@@ -48,6 +48,8 @@ pub struct Alignment {
     pub missing: Missing,
     /// Delivered and not produced, or more often than produced.
     pub extra: Extra,
+    /// Whether both are upper bounds, because the texts differ too much for a diff.
+    pub at_most: bool,
 }
 
 /// Text that was produced and not delivered.
@@ -73,11 +75,16 @@ pub struct Extra {
 /// Linear while a single stretch explains the difference (which covers everything missing and nothing
 /// missing), and for any subsequence. Altered text costs a diff, in pieces where the delivered text can be
 /// cut into produced pieces, else in characters, else in words; above a size cap in each of these the whole
-/// differing middle counts as replaced, so that the counts are then an upper bound.
+/// differing middle counts as replaced, and [`Alignment::at_most`] says so.
 pub fn align(produced: &[&str], delivered: &[&str]) -> Alignment {
     let (want_text, got_text) = (produced.concat(), delivered.concat());
     if want_text == got_text {
-        return Alignment { kind: Kind::Equal, missing: Missing::default(), extra: Extra::default() };
+        return Alignment {
+            kind: Kind::Equal,
+            missing: Missing::default(),
+            extra: Extra::default(),
+            at_most: false,
+        };
     }
     let texts = Texts {
         want: want_text.chars().collect(),
@@ -120,7 +127,7 @@ impl Texts<'_> {
         };
         let chars = (total - self.got.len()) as u64;
         let missing = Missing { chars, runs };
-        Some(Alignment { kind: Kind::Missing { scope }, missing, extra: Extra::default() })
+        Some(Alignment { kind: Kind::Missing { scope }, missing, extra: Extra::default(), at_most: false })
     }
 
     /// The delivered text as the produced text with some of it twice.
@@ -135,7 +142,12 @@ impl Texts<'_> {
         }
         let extra = Extra { chars: (self.got.len() - self.want.len()) as u64, texts };
         // Texts of equal length that contain each other are equal, and those never come here.
-        (extra.chars > 0).then(|| Alignment { kind: Kind::Duplicated, missing: Missing::default(), extra })
+        (extra.chars > 0).then(|| Alignment {
+            kind: Kind::Duplicated,
+            missing: Missing::default(),
+            extra,
+            at_most: false,
+        })
     }
 
     /// Neither contains the other: order changed, or something else did.
@@ -145,7 +157,9 @@ impl Texts<'_> {
             Some(_) if self.same_characters() => Kind::Reordered,
             _ => Kind::Altered,
         };
-        let regions = diff::regions(self, cut.as_ref());
+        let found = diff::regions(self, cut.as_ref());
+        let at_most = found.is_none();
+        let regions = found.unwrap_or_else(|| vec![diff::middle(self)]);
         let pick = |side: fn(&Region) -> Range<usize>| {
             regions.iter().map(side).filter(|run| !run.is_empty()).collect::<Vec<_>>()
         };
@@ -155,6 +169,7 @@ impl Texts<'_> {
             kind,
             extra: Extra { chars: chars(&added), texts: self.texts_of(&added) },
             missing: Missing { chars: chars(&runs), runs },
+            at_most,
         }
     }
 
