@@ -27,6 +27,7 @@ pub(super) fn run(args: &Serve) -> Result<ExitCode, CliError> {
         mutation: args.mutation.parse()?,
         seed: Seed(args.seed),
         sinks: Vec::new(),
+        keeps_notes: false,
         telemetry: false,
         auto_title: false,
     };

@@ -33,8 +33,8 @@ pub(super) fn loss(evidence: &Evidence) -> Option<Finding> {
     let verdict = if silent { Verdict::SilentLoss } else { Verdict::LoudLoss };
     let at = heaviest(&shown);
 
-    let arrived: u64 = shown.iter().map(|text| text.produced - text.alignment.missing.chars).sum();
-    let bound = if shown.iter().any(|text| text.alignment.at_most) { "at least " } else { "" };
+    let arrived: u64 = shown.iter().map(|text| arrived(text, &lost)).sum();
+    let bound = if shown.iter().any(|text| text.alignment.at_most) { "about " } else { "" };
     let arrived = format!("{bound}{arrived} of {}", count(produced, "character"));
     let mut note = vec![match (scope, lost.first()) {
         (Some(Scope::Class), Some(class)) => format!("{arrived} arrived, no {}", class.text.class.as_str()),
@@ -45,6 +45,17 @@ pub(super) fn loss(evidence: &Evidence) -> Option<Finding> {
     note.push(evidence.noticed(seen.signal, evidence.lost_frames()));
     let (lost_at, reason) = at.map(|(hop, reason)| (hop, reason.clone())).unzip();
     Some(Finding { scope, lost_at, reason, ..evidence.finding(verdict, amount, note.join("; ")) })
+}
+
+/// Characters of a class that came: where some were altered as well, what the ledger says of the rest.
+fn arrived(text: &ClassText, lost: &[Lost]) -> u64 {
+    let missing = match text.alignment.kind {
+        Kind::Altered => {
+            lost.iter().find(|class| class.text.class == text.class).map(|class| class.amount.chars)
+        }
+        _ => Some(text.alignment.missing.chars),
+    };
+    text.produced.saturating_sub(missing.unwrap_or(0))
 }
 
 /// A client that never got its first frame is no healthy one, even when there was no text to lose.
@@ -83,13 +94,8 @@ fn lost<'e, 'a>(text: &'e ClassText<'a>) -> Option<Lost<'e, 'a>> {
 /// Which part is missing; `None` when altered text leaves no answer.
 fn scope(evidence: &Evidence, shown: &[&ClassText], lost: &[Lost]) -> Option<Scope> {
     if lost.iter().all(Lost::wholly) {
-        let whole = |text: &&&ClassText| text.alignment.kind == Kind::Equal;
-        if lost.len() == shown.len() {
-            return Some(Scope::Total);
-        }
-        if shown.iter().filter(whole).count() + lost.len() == shown.len() {
-            return Some(Scope::Class);
-        }
+        // What else may be wrong with the other class, it is not this text that is missing there.
+        return Some(if lost.len() == shown.len() { Scope::Total } else { Scope::Class });
     }
     // Classes may come in another order than the model made them (a view keeps them apart); then each class
     // is placed for itself.

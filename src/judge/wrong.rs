@@ -26,6 +26,13 @@ fn wrong(evidence: &Evidence, text: &ClassText) -> Option<Finding> {
                 format!("{} of {class} are not those that their frames carried", count(chars, "character"));
             (Verdict::Corrupted, reason, chars, note)
         }
+        Kind::Duplicated
+            if text.foreign().is_some_and(|(reason, _)| reason == Reason::TEXT_FROM_ELSEWHERE) =>
+        {
+            let (reason, chars) = text.foreign()?;
+            let note = format!("{} of {class} came in frames of another class", count(chars, "character"));
+            (Verdict::Corrupted, reason, chars, note)
+        }
         Kind::Duplicated => {
             let note = format!(
                 "{} of {class} arrived once too often, after {produced} produced",
@@ -87,8 +94,15 @@ fn repeats(view: &str, reply: &str) -> bool {
         && view.as_bytes().chunks(reply.len()).all(|part| part == reply.as_bytes())
 }
 
-/// Whether what streamed stands in the view twice, and more often than in the reply itself.
+/// Whether the whole reply stands in the view, and beside it what streamed, or part of it, once more.
 fn doubled(view: &str, reply: &str, streamed: &str) -> bool {
-    let times = |text: &str| text.matches(streamed).count();
-    !streamed.is_empty() && times(view) >= 2 && times(view) > times(reply)
+    let Some(at) = view.find(reply).filter(|_| !reply.is_empty()) else {
+        let times = |text: &str| text.matches(streamed).count();
+        return !streamed.is_empty() && times(view) >= 2 && times(view) > times(reply);
+    };
+    // White space sets bubbles apart, and is not text of its own.
+    let print = |text: &str| -> Vec<char> { text.chars().filter(|c| !c.is_whitespace()).collect() };
+    let (mut wanted, rest) = (print(reply).into_iter(), [&view[..at], &view[at + reply.len()..]].concat());
+    let rest = print(&rest);
+    !rest.is_empty() && rest.into_iter().all(|c| wanted.any(|w| w == c))
 }

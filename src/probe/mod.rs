@@ -4,4 +4,4 @@ pub mod ledger;
 pub mod trace;
 
 pub use ledger::{Endpoint, Ledger, Seat};
-pub use trace::{ClientTrace, DurableFate, Fate, LinkTrace, Origin, Receipt, ServerTrace};
+pub use trace::{ClientTrace, Fate, LinkTrace, Origin, Receipt, ServerTrace};

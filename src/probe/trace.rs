@@ -96,15 +96,6 @@ pub enum Fate {
     },
 }
 
-/// How a durable frame fared.
-#[derive(Debug, Clone, PartialEq)]
-pub enum DurableFate {
-    /// Taken.
-    Accepted,
-    /// Refused, with the reason.
-    Rejected(Reason),
-}
-
 /// The client's note on one frame that it read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Receipt {
@@ -112,17 +103,6 @@ pub struct Receipt {
     pub fate: Fate,
     /// The loudest thing that the application could notice of it.
     pub signal: Signal,
-}
-
-impl Receipt {
-    /// The frame's fate read as that of a durable event: anything that got as far as the client's
-    /// application or store counts as taken.
-    pub fn durable(&self) -> DurableFate {
-        match &self.fate {
-            Fate::Reached { .. } => DurableFate::Accepted,
-            Fate::Stopped { reason, .. } => DurableFate::Rejected(reason.clone()),
-        }
-    }
 }
 
 /// The client's notes.

@@ -92,6 +92,7 @@ async fn attended(
         mutation: cell.mutation.clone(),
         seed,
         sinks: vec![SinkModel::default()],
+        keeps_notes: true,
         telemetry: true,
         auto_title: true,
     };

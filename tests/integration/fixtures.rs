@@ -46,6 +46,7 @@ pub(crate) async fn server(release: &str) -> (Server, Dialer, String) {
         mutation: "none".parse().unwrap(),
         seed: Seed(1),
         sinks: vec![SinkModel::default()],
+        keeps_notes: true,
         telemetry: false,
         auto_title: false,
     };

@@ -53,7 +53,7 @@ impl Decoder {
     /// The value of a frame.
     pub(super) fn decode(&self, frame: Incoming<'_>) -> Result<Value, Refused> {
         let text = text(frame, self.json.binary).ok_or_else(|| not_json("not text"))?;
-        let parse = || json::parse(&text, self.json.reader).map_err(|e| not_json(&e.to_string()));
+        let parse = || json::parse(&text, self.json.reader).map_err(|e| unread(&e));
         match &self.how {
             How::Model { events, delta: None } => events.decode(&text).map(|d| d.value).map_err(rejected),
             How::Model { events, delta: Some(delta) } => {
@@ -105,6 +105,15 @@ fn text(frame: Incoming<'_>, binary: Binary) -> Option<Cow<'_, str>> {
 
 fn not_json(detail: &str) -> Refused {
     Refused { hop: Hop::Parsed, reason: Reason::new("not_json"), detail: detail.to_owned() }
+}
+
+/// A text that is no JSON, or that skewlab does not follow to its end.
+fn unread(fault: &json::JsonFault) -> Refused {
+    let reason = match fault {
+        json::JsonFault::TooDeep => Reason::new("too_deep"),
+        _ => Reason::new("not_json"),
+    };
+    Refused { hop: Hop::Parsed, reason, detail: fault.to_string() }
 }
 
 /// An error and its place; the frame as a whole has none.

@@ -192,7 +192,7 @@ impl Client {
     /// It was not ready within its time limit.
     pub fn not_ready(&mut self, trace: &mut ClientTrace) {
         let limit = self.traits.connect.ready_timeout_s;
-        failure::note(&self.traits.failure.not_ready, &format!("not ready within {limit} s"), trace);
+        failure::note(&self.traits.failure.not_ready, &format!("not ready within {limit}"), trace);
         trace.attribute(None);
     }
 

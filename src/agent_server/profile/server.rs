@@ -51,7 +51,8 @@ pub struct DeltaTraits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeltaClass {
-    /// A subclass of `Event`, like everything else on the bus (1.18.1 on).
+    /// A subclass of `Event`, like everything else on the bus (1.18.1 on). On the wire there is no difference to
+    /// [`DeltaClass::Standalone`] (measured): the class decides what a client of the same tree can decode.
     Event,
     /// Taken off `Event` with explicit id, timestamp and source (stage A).
     Standalone,
@@ -69,7 +70,7 @@ pub struct BusTraits {
     pub fan_out: FanOut,
     /// Subscribers of one conversation, internal ones included; 0 for no limit.
     pub max_subscribers: usize,
-    /// Which subscribers are handed deltas.
+    /// Which subscribers ask for deltas, where a bus asks: `opt-in` and `split`.
     pub deltas_to: BTreeSet<SubscriberKind>,
 }
 
@@ -103,7 +104,9 @@ pub enum FanOut {
 pub enum SubscriberKind {
     /// A client on the legacy socket.
     Websocket,
-    /// A client on the session socket, which gets deltas as progress frames and never as events.
+    /// A client on the session socket, which gets deltas as progress frames and never as events; so no
+    /// profile can name it.
+    #[serde(skip)]
     SessionSocket,
     /// The subscriber behind the idle clocks.
     Idle,

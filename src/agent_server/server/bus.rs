@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 
 use super::lock;
 use super::subscriber::Subscriber;
-use crate::agent_server::profile::server::{BusTraits, FanOut, SubscriberKind};
+use crate::agent_server::profile::server::{BusKind, BusTraits, FanOut, SubscriberKind};
 use crate::probe::trace::Origin;
 use crate::wire::Event;
 
@@ -62,10 +62,18 @@ impl Bus {
         lock(&self.subscribers).taken.retain(|(i, _)| *i != id);
     }
 
+    fn carries_deltas_to(&self, kind: SubscriberKind) -> bool {
+        match self.traits.kind {
+            // The session socket leaves out events that are deltas, whatever the bus does.
+            BusKind::Shared | BusKind::Widened => kind != SubscriberKind::SessionSocket,
+            BusKind::OptIn | BusKind::Split => self.traits.deltas_to.contains(&kind),
+        }
+    }
+
     /// Calls every subscriber that gets this event, and ends when the slowest has ended.
     pub(super) async fn publish(&self, published: &Published) {
         let delta = published.event.is_delta();
-        let wanted = |kind: SubscriberKind| !delta || self.traits.deltas_to.contains(&kind);
+        let wanted = |kind: SubscriberKind| !delta || self.carries_deltas_to(kind);
         let snapshot: Vec<Arc<Subscriber>> = {
             let state = lock(&self.subscribers);
             state.taken.iter().filter(|(_, s)| wanted(s.kind())).map(|(_, s)| s.clone()).collect()

@@ -120,7 +120,7 @@ impl Conversation {
 
     /// The state event that each new subscriber gets: published to it alone, never persisted.
     pub(super) fn snapshot(&self, server: &Inner) -> Published {
-        let value = snapshot::full_state(server, self);
+        let value = snapshot::full_state(self);
         let body = EventBody::StateUpdate { key: "full_state".into(), value };
         let event = Event {
             id: server.next_id(),

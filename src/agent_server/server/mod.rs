@@ -53,6 +53,8 @@ pub struct ServerConfig {
     pub seed: Seed,
     /// Webhook sinks; each gets a subscriber per conversation.
     pub sinks: Vec<SinkModel>,
+    /// Whether what happens is kept for a ledger; without it a turn's notes go when the turn is over.
+    pub keeps_notes: bool,
     /// Whether telemetry is on, where the era has it.
     pub telemetry: bool,
     /// Whether conversations are named after their first message.

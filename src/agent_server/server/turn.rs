@@ -29,8 +29,9 @@ pub(super) fn message_only(server: &Arc<Inner>, conversation: &Arc<Conversation>
 
 /// Starts a turn unless one is running; `text` is what the person said.
 pub(super) fn start(server: &Arc<Inner>, conversation: &Arc<Conversation>, text: &str) {
-    // A message to a running conversation is queued by the real server; here it joins the running turn.
+    // A message to a running conversation is taken, and the turn that is running is the answer to it too.
     if conversation.running.swap(true, Ordering::SeqCst) {
+        message_only(server, conversation, text);
         return;
     }
     let turn = Turn::new(server, conversation);
@@ -90,6 +91,9 @@ impl Turn {
         let mut notes = self.server.notes();
         notes.server.reply = script.reply();
         notes.server.completed = true;
+        if !self.server.config.keeps_notes {
+            *notes = super::Notes::default();
+        }
     }
 
     fn opening(&mut self, text: String) {

@@ -26,10 +26,30 @@ pub(super) fn regions(texts: &Texts, cut: Option<&Cut>) -> Option<Vec<Region>> {
         let regions = compare(&cut.produced, &cut.delivered)?;
         Some(scale(regions, &cut.offsets(&cut.produced), &cut.offsets(&cut.delivered)))
     });
-    by_piece.or_else(|| compare(&texts.want, &texts.got)).or_else(|| {
-        let (want, got) = (words(texts.want_text), words(texts.got_text));
-        Some(scale(compare(&want, &got)?, &offsets(&want), &offsets(&got)))
-    })
+    by_piece.or_else(|| compare(&texts.want, &texts.got)).or_else(|| in_place(&texts.want, &texts.got))
+}
+
+/// Regions by words: coarser, and so an upper bound. `None` above the cap.
+pub(super) fn by_words(texts: &Texts) -> Option<Vec<Region>> {
+    let (want, got) = (words(texts.want_text), words(texts.got_text));
+    Some(scale(compare(&want, &got)?, &offsets(&want), &offsets(&got)))
+}
+
+/// Texts of one length, character against character: what was replaced in place moves nothing. `None` for
+/// other lengths, and where most characters differ, since then something moved after all.
+fn in_place(want: &[char], got: &[char]) -> Option<Vec<Region>> {
+    let differing: Vec<usize> = (0..want.len()).filter(|i| want.get(*i) != got.get(*i)).collect();
+    if want.len() != got.len() || differing.len() * 2 > want.len() {
+        return None;
+    }
+    let mut regions: Vec<Region> = Vec::new();
+    for at in differing {
+        match regions.last_mut().filter(|region| region.want.end == at) {
+            Some(region) => (region.want.end, region.got.end) = (at + 1, at + 1),
+            None => regions.push(Region { want: at..at + 1, got: at..at + 1 }),
+        }
+    }
+    Some(regions)
 }
 
 /// Everything between what both texts begin and end with.

@@ -74,8 +74,9 @@ pub struct Extra {
 ///
 /// Linear while a single stretch explains the difference (which covers everything missing and nothing
 /// missing), and for any subsequence. Altered text costs a diff, in pieces where the delivered text can be
-/// cut into produced pieces, else in characters, else in words; above a size cap in each of these the whole
-/// differing middle counts as replaced, and [`Alignment::at_most`] says so.
+/// cut into produced pieces, else in characters, else, for texts of one length, in place; above a size cap in
+/// each of these words are compared, or the whole differing middle counts as replaced, and
+/// [`Alignment::at_most`] says so.
 pub fn align(produced: &[&str], delivered: &[&str]) -> Alignment {
     let (want_text, got_text) = (produced.concat(), delivered.concat());
     if want_text == got_text {
@@ -159,7 +160,7 @@ impl Texts<'_> {
         };
         let found = diff::regions(self, cut.as_ref());
         let at_most = found.is_none();
-        let regions = found.unwrap_or_else(|| vec![diff::middle(self)]);
+        let regions = found.or_else(|| diff::by_words(self)).unwrap_or_else(|| vec![diff::middle(self)]);
         let pick = |side: fn(&Region) -> Range<usize>| {
             regions.iter().map(side).filter(|run| !run.is_empty()).collect::<Vec<_>>()
         };

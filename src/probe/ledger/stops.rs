@@ -72,9 +72,10 @@ impl Stops {
 
 /// Why a connection was not there to be handed a piece.
 pub(super) fn absent(link: &LinkTrace, over: Option<&Reason>) -> Reason {
-    match (link.refused, over) {
-        (Some(status), _) => Reason::from(format!("http_{status}")),
-        (None, Some(over)) => over.clone(),
-        (None, None) => Reason::new("not_subscribed"),
+    match (link.refused, &link.closed, over) {
+        (Some(status), ..) => Reason::from(format!("http_{status}")),
+        (None, Some((code, _)), _) => Reason::from(format!("closed_{code}")),
+        (None, None, Some(over)) => over.clone(),
+        (None, None, None) => Reason::new("not_subscribed"),
     }
 }
