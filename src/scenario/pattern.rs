@@ -2,8 +2,8 @@
 
 use glob::{MatchOptions, Pattern};
 
-/// A glob over names: `*` and `?` stay within a path component, `**` crosses them. A name always matches
-/// itself, so that a mutation such as `content=["a"]` need not be escaped.
+/// A glob over names, in which `*` and `?` stay within a path component, or over cell ids, in which they cross
+/// them. A name always matches itself, so that a mutation such as `content=["a"]` need not be escaped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glob {
     text: String,
@@ -18,11 +18,13 @@ pub struct GlobError {
     pub message: &'static str,
 }
 
-const OPTIONS: MatchOptions = MatchOptions {
+const ID: MatchOptions = MatchOptions {
     case_sensitive: true,
-    require_literal_separator: true,
+    require_literal_separator: false,
     require_literal_leading_dot: false,
 };
+
+const NAME: MatchOptions = MatchOptions { require_literal_separator: true, ..ID };
 
 impl Glob {
     /// Reads a pattern.
@@ -47,12 +49,15 @@ impl Glob {
 
     /// Whether it matches the whole of `name`.
     pub fn matches(&self, name: &str) -> bool {
-        self.text == name || self.glob.as_ref().is_some_and(|g| g.matches_with(name, OPTIONS))
+        self.text == name || self.glob.as_ref().is_some_and(|g| g.matches_with(name, NAME))
     }
 
     /// Whether it picks the cell with that id: any one component of it, or all of it when the pattern has a `/`.
     pub fn picks(&self, id: &str) -> bool {
-        self.matches(id) || (!self.text.contains('/') && id.split('/').any(|part| self.matches(part)))
+        if !self.text.contains('/') {
+            return id.split('/').any(|part| self.matches(part));
+        }
+        self.text == id || self.glob.as_ref().is_some_and(|g| g.matches_with(id, ID))
     }
 }
 
@@ -80,10 +85,12 @@ mod tests {
     #[test]
     fn ids_are_picked_by_component_or_as_a_whole() {
         let id = "release-skew/1.58.2/python-1.55.1/chat/none";
-        for yes in ["1.58.2", "python-*", "none", "release-skew/**", "**/none", "*/1.58.2/*/*/*", id] {
+        let by_path =
+            ["release-skew/*", "*/none", "*/1.58.2/*", "*/1.58.2/*/*/*", "release-skew/**", "**/none", id];
+        for yes in ["1.58.2", "python-*", "none"].iter().chain(&by_path) {
             assert!(glob(yes).picks(id), "{yes}");
         }
-        for no in ["1.58", "python", "1.58.2/python-1.55.1", "*/none", "release-skew/*", "**/chat"] {
+        for no in ["1.58", "python", "1.58.2/python-1.55.1", "*/chat", "1.58.2/*", "**/chat"] {
             assert!(!glob(no).picks(id), "{no}");
         }
     }

@@ -102,8 +102,8 @@ impl App {
     /// The reply as a person sees it; `None` for an application without a view of its own.
     pub(super) fn view(&self) -> Option<String> {
         match &self.kind {
-            Kind::Canvas(canvas) => canvas.reply(),
-            Kind::Slots(slots) => slots.reply(),
+            Kind::Canvas(canvas) => Some(canvas.reply()),
+            Kind::Slots(slots) => Some(slots.reply()),
             Kind::Callbacks(_) | Kind::Literal => None,
         }
     }

@@ -103,11 +103,10 @@ impl Slots {
         self.batcher.take();
     }
 
-    /// The agent's text of this turn as a person sees it; `None` where the canvas has none to tell.
-    pub(super) fn reply(&self) -> Option<String> {
+    /// The agent's text of this turn as a person sees it.
+    pub(super) fn reply(&self) -> String {
         let open = self.open.iter().map(|s| s.text.as_str());
-        let settled = self.canvas.reply()?;
-        Some(std::iter::once(settled.as_str()).chain(open).collect())
+        self.canvas.reply() + &open.collect::<String>()
     }
 
     /// Every event up to this one has been seen, with no gap: what a reconnect asks for.

@@ -1,8 +1,8 @@
 //! The chat of the canvas: a store that deltas merge into and final messages reconcile, and its view.
 //!
-//! A port of `use-event-store.ts`, `handle-event-for-ui.ts` and the chat components of
+//! Re-implements the behaviour of `use-event-store.ts`, `handle-event-for-ui.ts` and the chat components of
 //! `@openhands/agent-canvas` 1.0.0-alpha.10 to 1.20.0, which were run on 248 frames and 86 scenarios; the
-//! tests hold the port to what they did.
+//! tests hold it to what they did.
 
 mod drawn;
 mod entry;
@@ -78,10 +78,9 @@ impl Canvas {
     }
 
     /// The agent's text of this turn as a person sees it: bubble after bubble, before Markdown drops the
-    /// white space at each bubble's ends. Empty, if the error page is up; `None`, if part of the text is in the
-    /// thinking fold and the bubbles are not all that the person was given.
-    pub(super) fn reply(&self) -> Option<String> {
-        view::reply(&self.store).unwrap_or_else(|_| Some(String::new()))
+    /// white space at each bubble's ends. Empty, if the error page is up.
+    pub(super) fn reply(&self) -> String {
+        view::reply(&self.store).unwrap_or_default()
     }
 
     /// Draws a queue as the one delta that it folds into.

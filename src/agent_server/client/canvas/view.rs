@@ -27,40 +27,29 @@ pub(super) type Seen = (Speaker, String);
 
 /// Every bubble, top to bottom; an error if drawing throws, which replaces the whole page.
 pub(super) fn visible(store: &Store) -> Result<Vec<Seen>, Threw> {
+    bubbles(store, &store.traits)
+}
+
+/// The agent's text since the person's last message. What stands in the fold because the model wrote it as
+/// `<think>` is text all the same, and counts in its place with its tags.
+pub(super) fn reply(store: &Store) -> Result<String, Threw> {
+    let seen = bubbles(store, &StoreTraits { split_think: false, ..store.traits })?;
+    let turn = seen.iter().rposition(|(who, _)| *who == Speaker::User).map_or(0, |at| at + 1);
+    Ok(seen[turn..].iter().filter(|(who, _)| *who == Speaker::Agent).map(|(_, text)| text.as_str()).collect())
+}
+
+fn bubbles(store: &Store, traits: &StoreTraits) -> Result<Vec<Seen>, Threw> {
     let mut seen = Vec::new();
     let mut hoisted = HashSet::new();
     for entry in &store.ui {
-        draw(store, entry, &mut hoisted, &mut seen)?;
+        draw(store, traits, entry, &mut hoisted, &mut seen)?;
     }
     Ok(seen)
 }
 
-/// The agent's text since the person's last message; nothing if part of it is in the fold, since then the
-/// bubbles alone are not what the person was given.
-pub(super) fn reply(store: &Store) -> Result<Option<String>, Threw> {
-    let seen = visible(store)?;
-    let turn = seen.iter().rposition(|(who, _)| *who == Speaker::User).map_or(0, |at| at + 1);
-    if store.traits.split_think && store.ui.iter().any(folded) {
-        return Ok(None);
-    }
-    let text = seen[turn..].iter().filter(|(who, _)| *who == Speaker::Agent).map(|(_, text)| text.as_str());
-    Ok(Some(text.collect()))
-}
-
-/// Whether part of an entry's text is in the thinking fold.
-fn folded(entry: &Entry) -> bool {
-    let text = if let Some(payload) = entry.delta() {
-        payload.content.as_ref().and_then(Value::as_str).map(str::to_owned)
-    } else {
-        let content = entry.event().and_then(|e| e.get("llm_message")).and_then(|m| m.get("content"));
-        shape::text_blocks(content).ok().map(|blocks| blocks.join("\n"))
-    };
-    text.is_some_and(|text| !think::split(&text, true).reasoning.is_empty())
-}
-
 /// Draws one event that is not a delta, to see whether that throws.
 pub(super) fn try_event(store: &Store, event: &Value) -> Result<(), Threw> {
-    event_bubbles(store, event, &mut HashSet::new(), &mut Vec::new())
+    event_bubbles(store, &store.traits, event, &mut HashSet::new(), &mut Vec::new())
 }
 
 /// What a bubble of streamed text shows.
@@ -107,17 +96,18 @@ pub(super) fn bubble(traits: &StoreTraits, payload: &Payload) -> Result<Bubble, 
 
 fn draw(
     store: &Store,
+    traits: &StoreTraits,
     entry: &Entry,
     hoisted: &mut HashSet<String>,
     seen: &mut Vec<Seen>,
 ) -> Result<(), Threw> {
     let Some(payload) = entry.delta() else {
-        return entry.event().map_or(Ok(()), |event| event_bubbles(store, event, hoisted, seen));
+        return entry.event().map_or(Ok(()), |event| event_bubbles(store, traits, event, hoisted, seen));
     };
     if payload.content == Some(Value::Null) && payload.reasoning == Some(Value::Null) {
         return Ok(());
     }
-    let bubble = bubble(&store.traits, payload)?;
+    let bubble = bubble(traits, payload)?;
     fold(bubble.reasoning, seen);
     seen.extend(bubble.message.map(|text| (Speaker::Agent, text)));
     Ok(())
@@ -132,13 +122,14 @@ fn fold(reasoning: String, seen: &mut Vec<Seen>) {
 
 fn event_bubbles(
     store: &Store,
+    traits: &StoreTraits,
     event: &Value,
     hoisted: &mut HashSet<String>,
     seen: &mut Vec<Seen>,
 ) -> Result<(), Threw> {
     if shape::kind(event) == Some("ConversationStateUpdateEvent") {
         let goal = event.get("key").and_then(Value::as_str) == Some("goal");
-        if store.traits.shows_goal && goal && event.get("value").is_none_or(Value::is_null) {
+        if traits.shows_goal && goal && event.get("value").is_none_or(Value::is_null) {
             return Err(Threw::new("Cannot read properties of null (reading 'active')"));
         }
         return Ok(());
@@ -156,7 +147,7 @@ fn event_bubbles(
         return source.map_or(Ok(()), |action| thought(action, hoisted, seen));
     }
     if shape::is_message(event) {
-        return message(&store.traits, event, seen);
+        return message(traits, event, seen);
     }
     Ok(())
 }

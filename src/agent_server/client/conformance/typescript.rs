@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::super::Incoming;
-use super::browser_frames::{excluded, extended};
+use super::browser_frames::extended;
 use super::{Bench, corpus, corpus_frame};
 use crate::probe::Fate;
 use crate::record::{Hop, Reason};
@@ -70,12 +70,8 @@ fn all_frames_hold_on_a_fresh_client() {
         serde_json::from_str(include_str!("../../../../tests/fixtures/browser/typescript_1.39.0.json"))
             .unwrap();
     let frames: BTreeMap<String, String> = corpus().into_iter().chain(extended()).collect();
-    let excluded = excluded();
     assert_eq!(rows.len(), 248);
     for (name, want) in rows {
-        if excluded.iter().any(|(n, _)| *n == name) {
-            continue;
-        }
         let got = row(&mut Bench::of("typescript-1.39.0"), Incoming::Text(&frames[&name]));
         assert_eq!(got, want, "{name}");
     }
