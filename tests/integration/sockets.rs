@@ -149,6 +149,25 @@ async fn sync_says_what_the_log_holds() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_message_that_comes_during_a_turn_is_taken_and_starts_no_second_one() {
+    let (server, dialer, id) = server("1.58.2").await;
+    let mut ws = connect(&dialer, &format!("/sockets/events/{id}"), Some(KEY)).await.unwrap();
+    for said in ["one", "two"] {
+        let message = json!({"role": "user", "content": [{"type": "text", "text": said}], "run": true});
+        send(&mut ws, &message.to_string()).await;
+    }
+    let (frames, _) = drain(&mut ws).await;
+    server.idle().await;
+    let said = |source: &str| {
+        let of = |f: &&Value| f["kind"] == "MessageEvent" && f["source"] == source;
+        let text = |f: &Value| f["llm_message"]["content"][0]["text"].as_str().unwrap().to_owned();
+        frames.iter().filter(of).map(text).collect::<Vec<_>>()
+    };
+    assert_eq!(said("user"), ["one", "two"]);
+    assert_eq!(said("agent").len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_cannot_be_used_is_answered_and_the_socket_stays_open() {
     for (socket, code_at) in [("events", "kind"), ("session", "type")] {
         let (_, dialer, id) = server("1.58.2").await;

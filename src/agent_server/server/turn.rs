@@ -34,8 +34,10 @@ pub(super) fn start(server: &Arc<Inner>, conversation: &Arc<Conversation>, text:
         message_only(server, conversation, text);
         return;
     }
-    let turn = Turn::new(server, conversation);
-    tokio::spawn(turn.run(text.to_owned()));
+    let mut turn = Turn::new(server, conversation);
+    // At once: the next message must not overtake this one.
+    turn.opening(text.to_owned());
+    tokio::spawn(turn.run());
 }
 
 struct Turn {
@@ -60,10 +62,9 @@ impl Turn {
         }
     }
 
-    async fn run(mut self, text: String) {
+    async fn run(mut self) {
         let _ending = Ending(self.conversation.clone());
         assert!(!self.server.traits.mutant.panic, "mutant: panic when a turn starts");
-        self.opening(text);
         self.status("running");
         let script = self.server.config.script.clone();
         let started = Instant::now();

@@ -50,6 +50,15 @@ fn the_scope_counts_all_classes_in_the_order_of_the_model() {
 }
 
 #[test]
+fn a_class_that_is_gone_is_gone_however_the_other_fared() {
+    let mut seen = observe(reply(), |_, piece| if piece.class == Class::Reasoning { LOST } else { Arrives });
+    seen.delivered[1].text = " w?r".to_owned();
+    assert_eq!(verdicts(&seen), [Verdict::SilentLoss, Verdict::Corrupted]);
+    assert_eq!((headline(&seen).scope, headline(&seen).amount), (Some(Scope::Class), tally(3, 12)));
+    assert!(headline(&seen).note.starts_with("11 of 23 characters arrived, no reasoning"));
+}
+
+#[test]
 fn a_client_that_keeps_classes_apart_still_has_a_scope() {
     let mixed = vec![text("ab"), thought("xy"), text("cd"), thought("zw")];
     let apart = |lost: [usize; 2]| {

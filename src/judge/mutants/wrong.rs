@@ -43,6 +43,19 @@ fn text_twice_is_duplicated() {
 }
 
 #[test]
+fn reasoning_shown_as_text_is_corrupted_even_where_it_repeats_the_text() {
+    // "ld" of another class's frame comes after the reply: to the text alone that looks like a repetition.
+    let mut seen = healthy();
+    seen.delivered.push(text("ld"));
+    only(&seen, Verdict::Duplicated, "text_twice");
+    let flow = seen.flows.get_mut(&Class::Text).unwrap().last_mut().unwrap();
+    *flow.added.entry(Reason::TEXT_FROM_ELSEWHERE).or_default() += tally(1, 2);
+    flow.left += tally(1, 2);
+    let finding = only(&seen, Verdict::Corrupted, "text_from_elsewhere");
+    assert_eq!(finding.note, "2 characters of text came in frames of another class");
+}
+
+#[test]
 fn a_token_sent_twice_does_not_hide_that_another_was_dropped() {
     let fates = [Twice, LOST, Arrives];
     let seen = observe(vec![text("ha"), text("ho"), text("hi")], |i, _| fates[i]);
