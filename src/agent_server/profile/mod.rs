@@ -50,8 +50,17 @@ impl Catalogue {
     }
 
     /// The server that `name` asks for: a profile, or any release that one of them covers.
+    ///
+    /// Errors when there is none, and when its traits contradict each other.
     pub fn server(&self, name: &str) -> Result<Profile<ServerTraits>, ProfileError> {
-        self.servers.resolve(name)
+        let profile: Profile<ServerTraits> = self.servers.resolve(name)?;
+        match profile.traits.contradiction() {
+            Some(message) => Err(ProfileError::Invalid {
+                path: format!("server profile `{}`", profile.about.name),
+                message,
+            }),
+            None => Ok(profile),
+        }
     }
 
     /// The clients, by name.
@@ -117,6 +126,22 @@ mod tests {
                 assert_eq!(*path, format!("scenarios/{dir}/{name}.toml"));
             }
         }
+    }
+
+    #[test]
+    fn a_bus_that_asks_nobody_has_no_list_of_those_who_said_yes() {
+        let server = |file: &str| {
+            let mut catalogue = Catalogue::embedded().unwrap();
+            let all = [SERVER_FILES, &[("mine.toml", file)]].concat();
+            catalogue.servers = Shelf::of("server", &all).unwrap();
+            catalogue.server("mine").map(|_| ()).map_err(|e| e.to_string())
+        };
+        let mine =
+            |bus: &str| format!("name = \"mine\"\nextends = \"1.44.1\"\nsummary = \"mine\"\n[bus]\n{bus}");
+        let error = server(&mine("kind = \"shared\"")).unwrap_err();
+        assert!(error.starts_with("server profile `mine`: `bus.deltas_to`"), "{error}");
+        server(&mine("kind = \"shared\"\ndeltas_to = []")).unwrap();
+        server(&mine("deltas_to = [\"websocket\", \"idle\"]")).unwrap();
     }
 
     #[test]

@@ -74,6 +74,18 @@ pub struct BusTraits {
     pub deltas_to: BTreeSet<SubscriberKind>,
 }
 
+impl ServerTraits {
+    /// What in these traits cannot be meant, in words for whoever wrote them.
+    pub(super) fn contradiction(&self) -> Option<String> {
+        let asks = matches!(self.bus.kind, BusKind::OptIn | BusKind::Split);
+        (!asks && !self.bus.deltas_to.is_empty()).then(|| {
+            "`bus.deltas_to` names subscribers, but a shared or widened bus gives deltas to all of them; \
+             write `deltas_to = []`, or `kind = \"opt-in\"` or `\"split\"`"
+                .to_owned()
+        })
+    }
+}
+
 /// The path of a delta.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
