@@ -45,8 +45,10 @@ fn what(cell: &CellResult, finding: &Finding) -> String {
             format!("{scope}{chars} of {} characters", cell.due.chars)
         }
         Verdict::Invalid | Verdict::NotRun => finding.note.clone(),
-        Verdict::Leaked | Verdict::DurableLoss => format!("{frames} frames"),
-        _ => format!("{chars} characters"),
+        Verdict::DurableLoss => format!("{frames} of {} durable frames", cell.durables.due),
+        Verdict::Leaked => format!("{frames} frames"),
+        // What is wrong need not be part of what is due.
+        _ => format!("{chars} characters, {} due", cell.due.chars),
     };
     let signal = finding.signal.as_str();
     let log = if cell.log_lines > 0 && finding.signal != Signal::None {
