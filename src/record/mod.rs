@@ -1,12 +1,15 @@
 //! Plain result data: what a run saw and what was made of it. Everything above reads or writes these types;
 //! nothing here computes more than a total.
 
+pub mod bench;
+pub mod cost;
 pub mod expectation;
 pub mod flow;
 pub mod observation;
 pub mod run;
 pub mod verdict;
 
+pub use cost::DeltaCosts;
 pub use expectation::{Consumer, Duties, Expected, Known};
 pub use flow::{Class, Hop, HopFlow, Reason};
 pub use observation::{Durables, Observation, SideEffects, Signal};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::cost::DeltaCosts;
 use super::flow::{Class, HopFlow, Reason};
 
 /// What the receiving application could notice.
@@ -72,6 +73,9 @@ pub struct SideEffects {
     pub idle_deltas: u64,
     /// Deltas that were persisted; no release does that.
     pub stored_deltas: u64,
+    /// What the deltas cost.
+    #[serde(default)]
+    pub costs: DeltaCosts,
 }
 
 /// What a webhook sink received.

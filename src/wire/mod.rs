@@ -5,6 +5,7 @@ pub mod dialect;
 pub mod event;
 pub mod json;
 pub mod mutation;
+pub mod numbered;
 pub mod session;
 
 pub use dialect::{Dialect, Nulls, ParentId};

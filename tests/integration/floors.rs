@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Module and floor, as in `ARCHITECTURE.md`.
-const FLOORS: [(&str, u8); 15] = [
+const FLOORS: [(&str, u8); 16] = [
     ("unit", 0),
     ("seed", 0),
     ("caret", 0),
@@ -14,6 +14,7 @@ const FLOORS: [(&str, u8); 15] = [
     ("agent_server", 3),
     ("session_feed", 3),
     ("live", 3),
+    ("swarm", 3),
     ("scenario", 4),
     ("run", 5),
     ("judge", 5),

@@ -68,6 +68,8 @@ pub struct BusTraits {
     pub kind: BusKind,
     /// How a bus calls its subscribers.
     pub fan_out: FanOut,
+    /// Who turns a delta into the text of a frame.
+    pub encoding: Encoding,
     /// Subscribers of one conversation, internal ones included; 0 for no limit.
     pub max_subscribers: usize,
     /// Which subscribers ask for deltas, where a bus asks: `opt-in` and `split`.
@@ -87,7 +89,7 @@ impl ServerTraits {
 }
 
 /// The path of a delta.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BusKind {
     /// One bus; every subscriber gets every delta.
@@ -100,6 +102,18 @@ pub enum BusKind {
     Split,
 }
 
+impl BusKind {
+    /// The word in a profile and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            BusKind::Shared => "shared",
+            BusKind::OptIn => "opt-in",
+            BusKind::Widened => "widened",
+            BusKind::Split => "split",
+        }
+    }
+}
+
 /// How a bus calls its subscribers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -108,6 +122,26 @@ pub enum FanOut {
     Sequential,
     /// All at once; the publish ends with the slowest (1.22.1, #3162).
     Gather,
+}
+
+/// Who turns a delta into the text of a legacy frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Encoding {
+    /// Each socket for itself, as every release does.
+    PerSubscriber,
+    /// The first one, for all sockets of the conversation; no release does that.
+    Once,
+}
+
+impl Encoding {
+    /// The word in a profile and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Encoding::PerSubscriber => "per-subscriber",
+            Encoding::Once => "once",
+        }
+    }
 }
 
 /// A kind of subscriber.

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::future::join_all;
 
+use super::costs::CostCounters;
 use super::lock;
 use super::subscriber::Subscriber;
 use crate::agent_server::profile::server::{BusKind, BusTraits, FanOut, SubscriberKind};
@@ -29,6 +30,7 @@ pub type SubscriptionId = u64;
 #[derive(Debug)]
 pub struct Bus {
     traits: BusTraits,
+    costs: Arc<CostCounters>,
     subscribers: Mutex<Places>,
 }
 
@@ -43,8 +45,8 @@ struct Places {
 pub struct Full;
 
 impl Bus {
-    pub(super) fn new(traits: &BusTraits) -> Bus {
-        Bus { traits: traits.clone(), subscribers: Mutex::default() }
+    pub(super) fn new(traits: &BusTraits, costs: &Arc<CostCounters>) -> Bus {
+        Bus { traits: traits.clone(), costs: costs.clone(), subscribers: Mutex::default() }
     }
 
     pub(super) fn subscribe(&self, subscriber: Arc<Subscriber>) -> Result<SubscriptionId, Full> {
@@ -78,6 +80,10 @@ impl Bus {
             let state = lock(&self.subscribers);
             state.taken.iter().filter(|(_, s)| wanted(s.kind())).map(|(_, s)| s.clone()).collect()
         };
+        if delta {
+            self.costs.published();
+            self.costs.invoked(snapshot.len());
+        }
         match self.traits.fan_out {
             FanOut::Sequential => {
                 for subscriber in snapshot {

@@ -53,12 +53,12 @@ impl Conversation {
         let traits = &server.traits;
         let split = traits.bus.kind == BusKind::Split;
         let sink = |model: &super::SinkModel| {
-            Arc::new(Webhook::new(&traits.webhook, traits.wire.webhook(), model.clone()))
+            Arc::new(Webhook::new(&traits.webhook, traits.wire.webhook(), model.clone(), &server.costs))
         };
         let conversation = Arc::new(Conversation {
             id,
-            bus: Bus::new(&traits.bus),
-            delta_bus: split.then(|| Bus::new(&traits.bus)),
+            bus: Bus::new(&traits.bus, &server.costs),
+            delta_bus: split.then(|| Bus::new(&traits.bus, &server.costs)),
             progress: Mutex::default(),
             clocks: Arc::default(),
             log: Mutex::default(),

@@ -77,7 +77,9 @@ impl LegacySocket {
             {
                 *content = "#".repeat(text.chars().count()).into();
             }
-            return Some(self.server.config.mutation.apply(object).into());
+            let text = self.server.config.mutation.apply(object);
+            self.server.costs.serialised(text.len());
+            return Some(text.into());
         }
         if matches!(published.origin, Origin::Durable { .. }) && strikes(number, mutant.drop_durable_every) {
             return None;
@@ -87,9 +89,17 @@ impl LegacySocket {
 
     async fn write(&self, text: Utf8Bytes, origin: Origin) {
         let mut sink = self.sink.lock().await;
+        let payload = text.len();
+        let delta = matches!(origin, Origin::Delta { .. });
         if sink.send(Message::Text(text)).await.is_ok() {
+            if delta {
+                self.server.costs.wrote(payload);
+            }
             self.server.notes().sent(self.peer, origin);
         } else {
+            if delta {
+                self.server.costs.logged();
+            }
             let reason = Reason::SOCKET_CLOSED;
             self.server.notes().stopped(self.peer, origin, Hop::Sent, &reason);
         }

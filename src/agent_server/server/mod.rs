@@ -7,6 +7,7 @@
 pub mod bus;
 mod clock;
 pub mod conversation;
+mod costs;
 mod error;
 mod http;
 mod idle;
@@ -72,6 +73,7 @@ pub(crate) struct Inner {
     pub(crate) config: ServerConfig,
     pub(crate) clock: Clock,
     pub(crate) process: idle::ProcessClock,
+    costs: Arc<costs::CostCounters>,
     ids: Mutex<Ids>,
     conversations: Mutex<BTreeMap<String, Arc<Conversation>>>,
     notes: Mutex<Notes>,
@@ -85,6 +87,7 @@ impl Server {
             version: profile.release_name.clone(),
             ids: Mutex::new(Ids::new(config.seed.derive("ids"))),
             process: idle::ProcessClock::new(&clock),
+            costs: Arc::default(),
             config,
             clock,
             conversations: Mutex::default(),
@@ -110,6 +113,7 @@ impl Server {
     /// What the turns caused beside the sockets so far.
     pub fn side_effects(&self) -> SideEffects {
         let mut all = self.0.process.side_effects();
+        all.costs = self.0.costs.read();
         for conversation in lock(&self.0.conversations).values() {
             conversation.add_side_effects(&mut all);
         }

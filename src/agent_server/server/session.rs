@@ -71,6 +71,9 @@ impl SessionSocket {
     fn queue(&self, frame: &SessionFrame, origin: Origin) {
         let limits = &self.server.traits.session;
         let text = frame.encode();
+        if matches!(origin, Origin::Delta { .. }) {
+            self.server.costs.serialised(text.len());
+        }
         let mut state = lock(&self.state);
         let over = if text.len() > limits.max_frame_bytes {
             Some("frame_too_large")
@@ -127,6 +130,9 @@ impl SessionSocket {
             lock(&self.state).pending_bytes -= bytes;
             let reason = match sent {
                 Some(true) => {
+                    if matches!(origin, Origin::Delta { .. }) {
+                        self.server.costs.wrote(bytes);
+                    }
                     self.server.notes().sent(self.peer, origin);
                     continue;
                 }

@@ -186,6 +186,7 @@ impl Turn {
             chunk: Some((self.response_id.clone(), 0)),
         });
         self.order += 1;
+        self.server.costs.invoked(sockets.len());
         for socket in &sockets {
             socket.send(&delta, Origin::Delta { first: index, count: 1 });
         }

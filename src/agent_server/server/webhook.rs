@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 use super::bus::Published;
+use super::costs::CostCounters;
 use super::lock;
 use crate::agent_server::profile::server::WebhookTraits;
 use crate::record::observation::WebhookCount;
@@ -47,14 +48,20 @@ pub struct Webhook {
     traits: WebhookTraits,
     dialect: Dialect,
     sink: SinkModel,
+    costs: Arc<CostCounters>,
     state: Mutex<State>,
     in_flight: tokio::sync::Mutex<()>,
 }
 
 impl Webhook {
-    pub(super) fn new(traits: &WebhookTraits, dialect: Dialect, sink: SinkModel) -> Webhook {
+    pub(super) fn new(
+        traits: &WebhookTraits,
+        dialect: Dialect,
+        sink: SinkModel,
+        costs: &Arc<CostCounters>,
+    ) -> Webhook {
         let (state, in_flight) = (Mutex::default(), tokio::sync::Mutex::default());
-        Webhook { traits: traits.clone(), dialect, sink, state, in_flight }
+        Webhook { traits: traits.clone(), dialect, sink, costs: costs.clone(), state, in_flight }
     }
 
     /// What the sink got so far.
@@ -67,6 +74,9 @@ impl Webhook {
     pub(super) async fn deliver(self: Arc<Self>, published: &Published) {
         let queued =
             Queued { bytes: published.event.encode(self.dialect).len(), delta: published.event.is_delta() };
+        if queued.delta {
+            self.costs.serialised(queued.bytes);
+        }
         let full = {
             let mut state = lock(&self.state);
             state.queued_bytes += queued.bytes;
@@ -276,7 +286,7 @@ mod tests {
     }
 
     async fn after(traits: WebhookTraits, sink: SinkModel, events: usize, wait: u64) -> WebhookCount {
-        let webhook = Arc::new(Webhook::new(&traits, Dialect::CURRENT.webhook(), sink));
+        let webhook = Arc::new(Webhook::new(&traits, Dialect::CURRENT.webhook(), sink, &Arc::default()));
         for _ in 0..events {
             tokio::spawn({
                 let webhook = webhook.clone();
@@ -298,7 +308,12 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_post_for_a_full_buffer_cancels_the_timer() {
         // One event, then four more just before the timer is due, then one: the timer starts anew with it.
-        let webhook = Arc::new(Webhook::new(&traits(), Dialect::CURRENT.webhook(), SinkModel::default()));
+        let webhook = Arc::new(Webhook::new(
+            &traits(),
+            Dialect::CURRENT.webhook(),
+            SinkModel::default(),
+            &Arc::default(),
+        ));
         webhook.clone().deliver(&delta("x")).await;
         sleep(Duration::from_secs(29)).await;
         for _ in 0..5 {
@@ -312,7 +327,7 @@ mod tests {
 
     /// Posts and seconds until the last one, for a stream of `n` deltas at `rate` a second.
     async fn stream(traits: WebhookTraits, sink: SinkModel, n: u32, rate: u32) -> (u64, u64) {
-        let webhook = Arc::new(Webhook::new(&traits, Dialect::CURRENT.webhook(), sink));
+        let webhook = Arc::new(Webhook::new(&traits, Dialect::CURRENT.webhook(), sink, &Arc::default()));
         let start = tokio::time::Instant::now();
         for i in 0..n {
             tokio::time::sleep_until(start + Duration::from_secs(1) * i / rate).await;
