@@ -67,5 +67,5 @@ fn script(scenario: &Scenario, workload: Option<&str>) -> Result<Script, CliErro
         ))
     })?;
     let gap = Duration::from_secs_f64(1.0 / load.rate.max(1e-6));
-    Ok(Script { user: load.user.clone(), chunks: load.tokens.clone(), gap, finish: load.finish })
+    Ok(Script { user: load.user.clone(), chunks: load.tokens.clone(), gap, finish: load.finish, feed: None })
 }

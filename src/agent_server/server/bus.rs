@@ -1,8 +1,12 @@
 //! The bus of a conversation: who is subscribed, and how a publish calls them.
 
-use std::sync::{Arc, Mutex};
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::task::Poll;
 
 use futures_util::future::join_all;
+use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 use super::costs::CostCounters;
 use super::lock;
@@ -20,7 +24,20 @@ pub struct Published {
     pub origin: Origin,
     /// Its place in the log, if it is persisted.
     pub seq: Option<i64>,
+    /// The text of its frame, once somebody encoded it for all sockets ([`Encoding::Once`]).
+    ///
+    /// [`Encoding::Once`]: crate::agent_server::profile::server::Encoding::Once
+    pub(super) frame: OnceLock<Utf8Bytes>,
 }
+
+impl Published {
+    pub(super) fn new(event: Arc<Event>, origin: Origin, seq: Option<i64>) -> Published {
+        Published { event, origin, seq, frame: OnceLock::new() }
+    }
+}
+
+/// The rest of a delivery that could not be finished at once.
+pub(super) type Unfinished<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
 /// Names a subscription.
 pub type SubscriptionId = u64;
@@ -37,7 +54,8 @@ pub struct Bus {
 #[derive(Debug, Default)]
 struct Places {
     last: SubscriptionId,
-    taken: Vec<(SubscriptionId, Arc<Subscriber>)>,
+    /// Replaced as a whole by whoever joins or leaves: a snapshot is one more reference to it.
+    taken: Arc<Vec<(SubscriptionId, Arc<Subscriber>)>>,
 }
 
 /// The bus holds as many subscribers as its era allows.
@@ -56,12 +74,12 @@ impl Bus {
         }
         state.last += 1;
         let id = state.last;
-        state.taken.push((id, subscriber));
+        Arc::make_mut(&mut state.taken).push((id, subscriber));
         Ok(id)
     }
 
     pub(super) fn unsubscribe(&self, id: SubscriptionId) {
-        lock(&self.subscribers).taken.retain(|(i, _)| *i != id);
+        Arc::make_mut(&mut lock(&self.subscribers).taken).retain(|(i, _)| *i != id);
     }
 
     fn carries_deltas_to(&self, kind: SubscriberKind) -> bool {
@@ -73,26 +91,40 @@ impl Bus {
     }
 
     /// Calls every subscriber that gets this event, and ends when the slowest has ended.
+    ///
+    /// A subscriber that can finish at once does so within its call, without a task or an allocation of its own;
+    /// only what has to wait becomes a future.
     pub(super) async fn publish(&self, published: &Published) {
         let delta = published.event.is_delta();
-        let wanted = |kind: SubscriberKind| !delta || self.carries_deltas_to(kind);
-        let snapshot: Vec<Arc<Subscriber>> = {
-            let state = lock(&self.subscribers);
-            state.taken.iter().filter(|(_, s)| wanted(s.kind())).map(|(_, s)| s.clone()).collect()
-        };
-        if delta {
-            self.costs.published();
-            self.costs.invoked(snapshot.len());
-        }
+        let snapshot = lock(&self.subscribers).taken.clone();
+        let wanted = snapshot.iter().map(|(_, s)| s).filter(|s| !delta || self.carries_deltas_to(s.kind()));
+        let mut called = 0;
         match self.traits.fan_out {
             FanOut::Sequential => {
-                for subscriber in snapshot {
-                    subscriber.deliver(published).await;
+                for subscriber in wanted {
+                    called += 1;
+                    if let Some(rest) = subscriber.deliver(published) {
+                        rest.await;
+                    }
                 }
             }
             FanOut::Gather => {
-                join_all(snapshot.iter().map(|s| s.deliver(published))).await;
+                let mut unfinished = Vec::new();
+                for subscriber in wanted {
+                    called += 1;
+                    let Some(mut rest) = subscriber.deliver(published) else { continue };
+                    // Everybody is called before anybody is waited for, in the order of their places.
+                    if poll_fn(|cx| Poll::Ready(rest.as_mut().poll(cx))).await.is_pending() {
+                        unfinished.push(rest);
+                    }
+                }
+                if !unfinished.is_empty() {
+                    join_all(unfinished).await;
+                }
             }
+        }
+        if delta {
+            self.costs.published(called);
         }
     }
 }

@@ -89,7 +89,10 @@ impl Conversation {
             let subscriber = Arc::new(subscriber);
             // Internal subscribers come first and are few; the cap never refuses them.
             let _ = conversation.subscribe(subscriber.clone());
-            subscriber.deliver(&conversation.snapshot(server)).await;
+            let snapshot = conversation.snapshot(server);
+            if let Some(rest) = subscriber.deliver(&snapshot) {
+                rest.await;
+            }
         }
         conversation
     }
@@ -129,7 +132,7 @@ impl Conversation {
             parent_id: None,
             body,
         };
-        Published { event: Arc::new(event), origin: Origin::Other, seq: None }
+        Published::new(Arc::new(event), Origin::Other, None)
     }
 
     /// Writes the event to the log and returns it ready to publish.
@@ -138,7 +141,7 @@ impl Conversation {
         let mut log = lock(&self.log);
         log.push(event.clone());
         let seq = i64::try_from(log.len()).unwrap_or(i64::MAX) - 1;
-        Published { event, origin: Origin::Durable { reply }, seq: Some(seq) }
+        Published::new(event, Origin::Durable { reply }, Some(seq))
     }
 
     /// At most `most` events of the log from `from` on, with their sequence numbers.

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use tokio::sync::Notify;
+
 use crate::record::DeltaCosts;
 
 /// The counters of one server.
@@ -14,6 +16,9 @@ pub(super) struct CostCounters {
     frames: AtomicU64,
     wire_bytes: AtomicU64,
     log_lines: AtomicU64,
+    /// Somebody may wait for the number of publishes that is in `awaited`.
+    awaited: AtomicU64,
+    reached: Notify,
 }
 
 /// Bytes of a server's text frame: the header depends on the length, and there is no mask.
@@ -31,11 +36,24 @@ fn add(counter: &AtomicU64, n: u64) {
 }
 
 impl CostCounters {
-    pub(super) fn published(&self) {
-        add(&self.published, 1);
+    /// A bus has called that many subscribers with a delta, and the last of them has ended.
+    pub(super) fn published(&self, subscribers: usize) {
+        let before = self.published.fetch_add(1, Ordering::Relaxed);
+        self.invoked(subscribers);
+        if before + 1 == self.awaited.load(Ordering::Relaxed) {
+            self.reached.notify_one();
+        }
     }
 
-    /// A bus is about to call that many subscribers with a delta.
+    /// Waits until that many deltas have been published. One waiter at a time.
+    pub(super) async fn reached(&self, deltas: u64) {
+        self.awaited.store(deltas, Ordering::Relaxed);
+        while self.published.load(Ordering::Relaxed) < deltas {
+            self.reached.notified().await;
+        }
+    }
+
+    /// That many subscribers were called with a delta beside the buses.
     pub(super) fn invoked(&self, subscribers: usize) {
         add(&self.invocations, subscribers as u64);
     }

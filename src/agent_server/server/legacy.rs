@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::{Context, Poll, Waker};
 
 use futures_util::stream::SplitSink;
 use futures_util::{SinkExt, StreamExt};
@@ -10,13 +11,14 @@ use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
 use super::Inner;
-use super::bus::Published;
+use super::bus::{Published, Unfinished};
 use super::conversation::Conversation;
 use super::inbound;
 use super::net::PeerId;
 use super::query::{Resend, SocketQuery, timestamp};
 use super::subscriber::Subscriber;
 use super::upgrade::{Socket, close};
+use crate::agent_server::profile::server::Encoding;
 use crate::probe::trace::Origin;
 use crate::record::{Hop, Reason};
 use crate::wire::{Event, EventBody, Source};
@@ -38,70 +40,132 @@ fn strikes(number: u32, every: u32) -> bool {
 
 impl LegacySocket {
     /// Writes one event. A slow peer holds up this publish and no other client; it is never disconnected.
-    pub(super) async fn deliver(&self, published: &Published) {
+    ///
+    /// What the connection takes at once is written within the call. The rest, of a slow peer, is a future.
+    pub(super) fn deliver<'a>(&'a self, published: &'a Published) -> Option<Unfinished<'a>> {
         let origin = published.origin;
-        self.server.notes().dispatched(self.peer, origin);
+        self.server.note(|notes| notes.dispatched(self.peer, origin));
         let number = match origin {
             Origin::Delta { .. } => self.deltas.fetch_add(1, Ordering::Relaxed) + 1,
             Origin::Durable { .. } => self.durables.fetch_add(1, Ordering::Relaxed) + 1,
             Origin::Other => 0,
         };
-        let Some(text) = self.frame(published, number) else { return };
-        let mutant = &self.server.traits.mutant;
-        let twice = published.event.is_delta() && strikes(number, mutant.repeat_every);
-        self.write(text.clone(), origin).await;
-        if twice {
-            self.write(text, origin).await;
+        let text = self.frame(published, number)?;
+        let twice = published.event.is_delta() && strikes(number, self.server.traits.mutant.repeat_every);
+        let again = twice.then(|| text.clone());
+        let rest = self.write(text, origin);
+        match (rest, again) {
+            (rest, None) => rest,
+            (rest, Some(text)) => Some(Box::pin(async move {
+                if let Some(rest) = rest {
+                    rest.await;
+                }
+                if let Some(rest) = self.write(text, origin) {
+                    rest.await;
+                }
+            })),
         }
     }
 
     /// The frame's text, or nothing when a deliberate fault swallowed it.
     fn frame(&self, published: &Published, number: u32) -> Option<Utf8Bytes> {
         let mutant = &self.server.traits.mutant;
-        let mut object = published.event.to_object(self.server.traits.wire);
-        if published.event.is_delta() {
-            let delta = &self.server.traits.delta;
-            object.retain(|field, _| field == "kind" || delta.fields.contains(field));
-            object.insert("kind".to_owned(), delta.kind.as_str().into());
-            if strikes(number, mutant.forget_every) {
-                return None;
-            }
-            if strikes(number, mutant.drop_every) {
-                let reason = Reason::new("mutant_drop");
-                self.server.notes().stopped(self.peer, published.origin, Hop::Sent, &reason);
-                return None;
-            }
-            if strikes(number, mutant.alter_every)
-                && let Some(content) = object.get_mut("content")
-                && let Some(text) = content.as_str()
-            {
-                *content = "#".repeat(text.chars().count()).into();
-            }
-            let text = self.server.config.mutation.apply(object);
-            self.server.costs.serialised(text.len());
-            return Some(text.into());
+        if !published.event.is_delta() {
+            let lost = matches!(published.origin, Origin::Durable { .. })
+                && strikes(number, mutant.drop_durable_every);
+            return (!lost).then(|| published.event.encode(self.server.traits.wire).into());
         }
-        if matches!(published.origin, Origin::Durable { .. }) && strikes(number, mutant.drop_durable_every) {
+        if strikes(number, mutant.forget_every) {
             return None;
         }
-        Some(serde_json::Value::Object(object).to_string().into())
+        if strikes(number, mutant.drop_every) {
+            let reason = Reason::new("mutant_drop");
+            self.server.note(|notes| notes.stopped(self.peer, published.origin, Hop::Sent, &reason));
+            return None;
+        }
+        if strikes(number, mutant.alter_every) {
+            return Some(self.delta(&published.event, true));
+        }
+        Some(match self.server.traits.bus.encoding {
+            Encoding::PerSubscriber => self.delta(&published.event, false),
+            Encoding::Once => published.frame.get_or_init(|| self.delta(&published.event, false)).clone(),
+        })
     }
 
-    async fn write(&self, text: Utf8Bytes, origin: Origin) {
-        let mut sink = self.sink.lock().await;
+    /// Turns a delta into the text of its frame; `altered` exchanges its content for another of the same length.
+    fn delta(&self, event: &Event, altered: bool) -> Utf8Bytes {
+        let delta = &self.server.traits.delta;
+        let mut object = event.to_object(self.server.traits.wire);
+        object.retain(|field, _| field == "kind" || delta.fields.contains(field));
+        object.insert("kind".to_owned(), delta.kind.as_str().into());
+        if altered
+            && let Some(content) = object.get_mut("content")
+            && let Some(text) = content.as_str()
+        {
+            *content = "#".repeat(text.chars().count()).into();
+        }
+        let text = self.server.config.mutation.apply(object);
+        self.server.costs.serialised(text.len());
+        text.into()
+    }
+
+    /// Writes what the connection takes at once; what it does not comes back as a future that keeps the sink.
+    fn write(&self, text: Utf8Bytes, origin: Origin) -> Option<Unfinished<'_>> {
         let payload = text.len();
+        // Behind a frame that is still being written this one waits its turn.
+        let Ok(mut sink) = self.sink.try_lock() else {
+            return Some(Box::pin(async move {
+                let written = self.sink.lock().await.send(Message::Text(text)).await.is_ok();
+                self.written(written, payload, origin);
+            }));
+        };
+        let mut cx = Context::from_waker(Waker::noop());
+        let taken = match sink.poll_ready_unpin(&mut cx) {
+            Poll::Ready(Ok(())) => sink.start_send_unpin(Message::Text(text)),
+            Poll::Ready(Err(error)) => Err(error),
+            Poll::Pending => {
+                return Some(Box::pin(async move {
+                    let written = sink.send(Message::Text(text)).await.is_ok();
+                    self.written(written, payload, origin);
+                }));
+            }
+        };
+        let flushed = match taken {
+            Ok(()) => sink.poll_flush_unpin(&mut cx),
+            Err(error) => Poll::Ready(Err(error)),
+        };
+        match flushed {
+            Poll::Ready(done) => self.written(done.is_ok(), payload, origin),
+            Poll::Pending => {
+                return Some(Box::pin(async move {
+                    let written = sink.flush().await.is_ok();
+                    self.written(written, payload, origin);
+                }));
+            }
+        }
+        None
+    }
+
+    /// Accounts for a frame that is out, or that cannot get out any more.
+    fn written(&self, written: bool, payload: usize, origin: Origin) {
         let delta = matches!(origin, Origin::Delta { .. });
-        if sink.send(Message::Text(text)).await.is_ok() {
+        if written {
             if delta {
                 self.server.costs.wrote(payload);
             }
-            self.server.notes().sent(self.peer, origin);
+            self.server.note(|notes| notes.sent(self.peer, origin));
         } else {
             if delta {
                 self.server.costs.logged();
             }
-            let reason = Reason::SOCKET_CLOSED;
-            self.server.notes().stopped(self.peer, origin, Hop::Sent, &reason);
+            self.server.note(|notes| notes.stopped(self.peer, origin, Hop::Sent, &Reason::SOCKET_CLOSED));
+        }
+    }
+
+    /// Delivers to the end.
+    async fn push(&self, published: &Published) {
+        if let Some(rest) = self.deliver(published) {
+            rest.await;
         }
     }
 
@@ -113,7 +177,7 @@ impl LegacySocket {
             parent_id: None,
             body: EventBody::ServerError { code: code.to_owned(), detail },
         };
-        self.deliver(&Published { event: Arc::new(event), origin: Origin::Other, seq: None }).await;
+        self.push(&Published::new(Arc::new(event), Origin::Other, None)).await;
     }
 }
 
@@ -140,7 +204,7 @@ pub(super) async fn run(
     };
     server.notes().joined(peer);
     let snapshot = conversation.snapshot(&server);
-    let push = socket.deliver(&snapshot);
+    let push = socket.push(&snapshot);
     let bound = server.traits.socket.snapshot_timeout_s;
     if bound.is_zero() {
         push.await;
@@ -167,7 +231,7 @@ async fn resend(conversation: &Conversation, socket: &LegacySocket, resend: &Res
     };
     for (seq, event) in conversation.log_from(0, usize::MAX) {
         if wanted(&event) {
-            socket.deliver(&Published { event, origin: Origin::Other, seq: Some(seq) }).await;
+            socket.push(&Published::new(event, Origin::Other, Some(seq))).await;
         }
     }
 }

@@ -28,13 +28,15 @@ pub use clock::Clock;
 pub use error::ServerError;
 pub use net::{Dialer, Io, PeerId};
 pub use notes::Notes;
-pub use script::{Chunk, Finish, Script};
+pub use script::{Chunk, Feed, Finish, Script};
 pub use webhook::SinkModel;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use conversation::Conversation;
+use tokio::time::timeout;
 
 use super::profile::{Profile, ServerTraits};
 use crate::record::SideEffects;
@@ -120,6 +122,20 @@ impl Server {
         all
     }
 
+    /// Starts a turn in that conversation, as a person's message would. False when there is no such conversation.
+    pub fn say(&self, conversation: &str, text: &str) -> bool {
+        let conversation = self.0.conversation(conversation);
+        conversation.as_ref().is_some_and(|c| {
+            turn::start(&self.0, c, text);
+            true
+        })
+    }
+
+    /// Waits until that many deltas have been published to their last subscriber, or `false` once `patience` is over.
+    pub async fn published(&self, deltas: u64, patience: Duration) -> bool {
+        timeout(patience, self.0.costs.reached(deltas)).await.is_ok()
+    }
+
     /// Waits until no turn is running.
     pub async fn idle(&self) {
         for conversation in self.0.conversations() {
@@ -142,6 +158,13 @@ impl Inner {
 
     pub(crate) fn notes(&self) -> MutexGuard<'_, Notes> {
         lock(&self.notes)
+    }
+
+    /// Notes something that only a ledger reads, if this server keeps notes for one.
+    pub(crate) fn note(&self, what: impl FnOnce(&mut Notes)) {
+        if self.config.keeps_notes {
+            what(&mut lock(&self.notes));
+        }
     }
 
     pub(crate) fn conversation(&self, id: &str) -> Option<Arc<Conversation>> {

@@ -1,9 +1,12 @@
 //! What the model streams in a turn.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc;
 
+use super::lock;
 use crate::probe::trace::class_of;
 use crate::record::observation::Piece;
 
@@ -49,8 +52,26 @@ impl Finish {
     }
 }
 
+/// Chunks that come from outside while a turn runs, as from a model on a thread of its own. The turn ends when the
+/// sender is dropped.
+#[derive(Debug, Clone)]
+pub struct Feed(Arc<Mutex<Option<mpsc::Receiver<Chunk>>>>);
+
+impl Feed {
+    /// A feed and its sender. At most `room` chunks wait in between.
+    pub fn new(room: usize) -> (mpsc::Sender<Chunk>, Feed) {
+        let (sender, receiver) = mpsc::channel(room.max(1));
+        (sender, Feed(Arc::new(Mutex::new(Some(receiver)))))
+    }
+
+    /// The chunks, for the first turn that asks.
+    pub(super) fn take(&self) -> Option<mpsc::Receiver<Chunk>> {
+        lock(&self.0).take()
+    }
+}
+
 /// The script of a turn.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Script {
     /// What the person says.
     pub user: String,
@@ -60,6 +81,8 @@ pub struct Script {
     pub gap: Duration,
     /// How it ends.
     pub finish: Finish,
+    /// Where the first turn's chunks come from instead, if not from `chunks`.
+    pub feed: Option<Feed>,
 }
 
 impl Script {

@@ -45,7 +45,7 @@ struct State {
 impl SessionSocket {
     /// Takes an event from the durable bus. Deltas never come here: this subscriber does not opt in.
     pub(super) fn deliver(&self, published: &Published) {
-        self.server.notes().dispatched(self.peer, published.origin);
+        self.server.note(|notes| notes.dispatched(self.peer, published.origin));
         if let Some(buffer) = &mut lock(&self.state).buffer {
             buffer.push(published.clone());
             return;
@@ -64,7 +64,7 @@ impl SessionSocket {
 
     /// Sends a progress frame.
     pub(super) fn send(&self, frame: &SessionFrame, origin: Origin) {
-        self.server.notes().dispatched(self.peer, origin);
+        self.server.note(|notes| notes.dispatched(self.peer, origin));
         self.queue(frame, origin);
     }
 
@@ -85,7 +85,7 @@ impl SessionSocket {
         let stop = if state.gone { Some("socket_closed") } else { state.over.or(over) };
         if let Some(reason) = stop {
             state.over = state.over.or(over);
-            self.server.notes().stopped(self.peer, origin, Hop::Sent, &Reason::new(reason));
+            self.server.note(|notes| notes.stopped(self.peer, origin, Hop::Sent, &Reason::new(reason)));
         } else {
             state.pending_bytes += text.len();
             state.queue.push_back((text, origin));
@@ -133,13 +133,13 @@ impl SessionSocket {
                     if matches!(origin, Origin::Delta { .. }) {
                         self.server.costs.wrote(bytes);
                     }
-                    self.server.notes().sent(self.peer, origin);
+                    self.server.note(|notes| notes.sent(self.peer, origin));
                     continue;
                 }
                 Some(false) => Reason::SOCKET_CLOSED,
                 None => Reason::new("slow_consumer"),
             };
-            self.server.notes().stopped(self.peer, origin, Hop::Sent, &reason);
+            self.server.note(|notes| notes.stopped(self.peer, origin, Hop::Sent, &reason));
             return lock(&self.state).over;
         }
     }
@@ -158,7 +158,7 @@ impl SessionSocket {
         let left = std::mem::take(&mut state.queue);
         drop(state);
         for (_, origin) in left {
-            self.server.notes().stopped(self.peer, origin, Hop::Sent, &Reason::new(reason));
+            self.server.note(|notes| notes.stopped(self.peer, origin, Hop::Sent, &Reason::new(reason)));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::bus::Published;
+use super::bus::{Published, Unfinished};
 use super::idle::ConversationClocks;
 use super::legacy::LegacySocket;
 use super::session::SessionSocket;
@@ -41,7 +41,8 @@ impl Subscriber {
         }
     }
 
-    pub(super) async fn deliver(&self, published: &Published) {
+    /// Takes an event. What cannot be finished at once comes back as a future, and begins when it is polled.
+    pub(super) fn deliver<'a>(&'a self, published: &'a Published) -> Option<Unfinished<'a>> {
         match self {
             Subscriber::Idle(idle) => idle.deliver(published),
             Subscriber::AutoTitle(title) => {
@@ -55,10 +56,11 @@ impl Subscriber {
                 count.events += 1;
                 count.deltas += u64::from(published.event.is_delta());
             }
-            Subscriber::Webhook(webhook) => webhook.clone().deliver(published).await,
-            Subscriber::Legacy(socket) => socket.deliver(published).await,
+            Subscriber::Webhook(webhook) => return Some(Box::pin(webhook.clone().deliver(published))),
+            Subscriber::Legacy(socket) => return socket.deliver(published),
             Subscriber::Session(socket) => socket.deliver(published),
         }
+        None
     }
 }
 

@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::bus::Published;
 use super::conversation::Conversation;
-use super::script::{Chunk, Finish};
+use super::script::{Chunk, Feed, Finish, Script};
 use super::{Inner, lock};
 use crate::agent_server::profile::server::{DeltaClass, SessionEndpoint};
 use crate::probe::trace::{Origin, PieceIndex};
@@ -67,12 +67,14 @@ impl Turn {
         assert!(!self.server.traits.mutant.panic, "mutant: panic when a turn starts");
         self.status("running");
         let script = self.server.config.script.clone();
-        let started = Instant::now();
-        for (n, chunk) in (0_u32..).zip(&script.chunks) {
-            sleep_until(started + script.gap * n).await;
-            self.chunk(chunk);
+        match script.feed.as_ref().and_then(Feed::take) {
+            Some(mut chunks) => {
+                while let Some(chunk) = chunks.recv().await {
+                    self.chunk(&chunk);
+                }
+            }
+            None => self.paced(&script).await,
         }
-        sleep_until(started + script.gap * u32::try_from(script.chunks.len()).unwrap_or(u32::MAX)).await;
         if self.server.traits.mutant.hang {
             std::future::pending::<()>().await;
         }
@@ -97,6 +99,16 @@ impl Turn {
         }
     }
 
+    /// The whole script at its own pace.
+    async fn paced(&mut self, script: &Script) {
+        let started = Instant::now();
+        for (n, chunk) in (0_u32..).zip(&script.chunks) {
+            sleep_until(started + script.gap * n).await;
+            self.chunk(chunk);
+        }
+        sleep_until(started + script.gap * u32::try_from(script.chunks.len()).unwrap_or(u32::MAX)).await;
+    }
+
     fn opening(&mut self, text: String) {
         if self.conversation.through_seq().is_none() {
             self.durable(Source::Agent, EventBody::SystemPrompt { text: "You stream.".into() }, false);
@@ -113,12 +125,11 @@ impl Turn {
             return;
         }
         let count = u32::try_from(pieces.len()).unwrap_or(u32::MAX);
-        let first = {
-            let mut notes = self.server.notes();
-            let first = u32::try_from(notes.server.produced.len()).unwrap_or(u32::MAX);
+        let mut first = 0;
+        self.server.note(|notes| {
+            first = u32::try_from(notes.server.produced.len()).unwrap_or(u32::MAX);
             notes.server.produced.extend(pieces.iter().cloned());
-            first
-        };
+        });
         self.legacy_delta(chunk, Origin::Delta { first, count });
         for (index, piece) in (first..).zip(&pieces) {
             self.progress_delta(index, &piece.text, piece.class);
@@ -131,8 +142,8 @@ impl Turn {
         if self.server.traits.delta.class == DeltaClass::Withdrawn {
             if let Origin::Delta { first, count } = origin {
                 let reason = Reason::new("legacy_delta_withdrawn");
-                let mut notes = self.server.notes();
-                notes.server.unpublished_legacy.extend((first..first + count).map(|p| (p, reason.clone())));
+                let pieces = (first..first + count).map(|p| (p, reason.clone()));
+                self.server.note(|notes| notes.server.unpublished_legacy.extend(pieces));
             }
             return;
         }
@@ -145,7 +156,7 @@ impl Turn {
             let stored = self.conversation.persist(event, false);
             Published { origin, ..stored }
         } else {
-            Published { event: Arc::new(event), origin, seq: None }
+            Published::new(Arc::new(event), origin, None)
         };
         let conversation = self.conversation.clone();
         tokio::spawn(async move {
@@ -165,7 +176,7 @@ impl Turn {
             // No bus feeds the session socket with deltas; each connection notes that for itself.
             _ => return,
         };
-        self.server.notes().server.unpublished_session.push((index, reason));
+        self.server.note(|notes| notes.server.unpublished_session.push((index, reason)));
     }
 
     fn progress(&mut self, index: PieceIndex, text: &str, class: Class) {

@@ -282,7 +282,7 @@ mod tests {
             parent_id: None,
             body,
         };
-        Published { event: Arc::new(event), origin: Origin::Other, seq: None }
+        Published::new(Arc::new(event), Origin::Other, None)
     }
 
     async fn after(traits: WebhookTraits, sink: SinkModel, events: usize, wait: u64) -> WebhookCount {
