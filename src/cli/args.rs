@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::fanout::FanOut;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 /// Finds silent streaming loss between server and client releases before a release does.
@@ -26,6 +27,15 @@ pub(super) enum Command {
     Check(Check),
     /// Run one emulated server alone
     Serve(Serve),
+    /// Measure on the wall clock: what a token costs
+    #[command(subcommand)]
+    Bench(BenchCommand),
+}
+
+/// What to measure.
+#[derive(Debug, Subcommand)]
+pub(super) enum BenchCommand {
+    Fanout(FanOut),
 }
 
 /// Which cells.

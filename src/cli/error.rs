@@ -6,6 +6,7 @@ use crate::agent_server::profile::ProfileError;
 use crate::agent_server::server::ServerError;
 use crate::judge::ExitCode;
 use crate::report::StoreError;
+use crate::run::fanout::FanOutError;
 use crate::scenario::ScenarioError;
 use crate::suite::PlanError;
 use crate::wire::MutationError;
@@ -23,6 +24,8 @@ pub(super) enum CliError {
     Mutation(#[from] MutationError),
     #[error(transparent)]
     Server(#[from] ServerError),
+    #[error(transparent)]
+    FanOut(#[from] FanOutError),
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("cannot read {}: {error}", path.display())]
@@ -44,6 +47,7 @@ impl CliError {
             CliError::Output(_)
             | CliError::Store(_)
             | CliError::Start(_)
+            | CliError::FanOut(_)
             | CliError::Server(ServerError::Bind { .. }) => ExitCode::Internal,
             _ => ExitCode::Usage,
         }

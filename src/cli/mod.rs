@@ -4,6 +4,7 @@ mod args;
 mod check;
 mod error;
 mod explain;
+mod fanout;
 mod interrupt;
 mod list;
 mod matrix;
@@ -14,7 +15,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use self::args::{Args, Command};
+use self::args::{Args, BenchCommand, Command};
 use self::error::CliError;
 
 /// Runs the command line and maps the result to an exit code.
@@ -34,6 +35,9 @@ pub fn main() -> ExitCode {
         Command::Explain(explain) => explain::run(explain),
         Command::Check(check) => check::run(check),
         Command::Serve(serve) => serve::run(serve),
+        Command::Bench(bench) => match bench {
+            BenchCommand::Fanout(fanout) => fanout::run(fanout),
+        },
     };
     match done {
         Ok(code) => code.into(),

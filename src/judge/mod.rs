@@ -12,6 +12,7 @@
 //! beside `invalid`, which says that the evidence itself is broken.
 
 pub mod align;
+pub mod bench;
 mod durable;
 mod evidence;
 pub mod exit;
@@ -22,6 +23,7 @@ mod loss;
 #[cfg(test)]
 mod mutants;
 mod rig;
+pub mod stats;
 #[cfg(test)]
 mod sample;
 mod wrong;

@@ -1,5 +1,6 @@
 //! Renderers: pure functions from a result to text. None of them runs, judges or decides anything.
 
+mod bench;
 mod check;
 mod findings;
 mod grid;
@@ -8,6 +9,7 @@ mod style;
 mod table;
 pub mod words;
 
+pub use bench::{bench_json, bench_table};
 pub use check::{CheckedFrame, check_table};
 pub use store::{StoreError, writable, write_atomically};
 pub use table::matrix_table;

@@ -3,6 +3,7 @@
 //! This is the only place where the runner and the judge meet, and they meet in plain records.
 
 mod assemble;
+mod bench;
 mod digest;
 
 use std::sync::atomic::AtomicBool;
@@ -11,6 +12,7 @@ use std::time::Instant;
 use chrono::NaiveDate;
 
 use crate::agent_server::profile::{Catalogue, ProfileError};
+pub use bench::fan_out;
 use crate::record::{CellResult, Ran, Run, SCHEMA, Timing, Totals};
 use crate::run::{self, CellRun, Options, Parties};
 use crate::scenario::{Cell, Scenario, ScenarioError, Selection, expand};

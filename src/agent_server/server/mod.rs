@@ -33,10 +33,8 @@ pub use webhook::SinkModel;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
 
 use conversation::Conversation;
-use tokio::time::timeout;
 
 use super::profile::{Profile, ServerTraits};
 use crate::record::SideEffects;
@@ -131,9 +129,14 @@ impl Server {
         })
     }
 
-    /// Waits until that many deltas have been published to their last subscriber, or `false` once `patience` is over.
-    pub async fn published(&self, deltas: u64, patience: Duration) -> bool {
-        timeout(patience, self.0.costs.reached(deltas)).await.is_ok()
+    /// Waits until that many deltas have been published, each to its last subscriber. One waiter at a time.
+    pub async fn published(&self, deltas: u64) {
+        self.0.costs.reached(deltas).await;
+    }
+
+    /// Deltas that have been published so far. May be asked from any thread, and does not disturb the server.
+    pub fn deltas_published(&self) -> u64 {
+        self.0.costs.read().published
     }
 
     /// Waits until no turn is running.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
+use tokio::task::coop::unconstrained;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::bus::Published;
@@ -159,10 +160,12 @@ impl Turn {
             Published::new(Arc::new(event), origin, None)
         };
         let conversation = self.conversation.clone();
-        tokio::spawn(async move {
+        // The runtime would make a task that writes to more than 128 sockets wait in between, and the rest of its
+        // subscribers with it. The real server's event loop does no such thing.
+        tokio::spawn(unconstrained(async move {
             let bus = conversation.delta_bus.as_ref().unwrap_or(&conversation.bus);
             bus.publish(&published).await;
-        });
+        }));
     }
 
     /// The same piece as progress frames for session sockets (1.47.0); empty ones never get there.

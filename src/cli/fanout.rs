@@ -1,0 +1,211 @@
+//! `skewlab bench fanout`: what a token costs, and what another bus changes.
+
+use std::io::{BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{Args as ClapArgs, ValueEnum};
+
+use super::args::Format;
+use super::error::CliError;
+use super::{interrupt, plan};
+use crate::agent_server::profile::server::{BusKind, DeltaClass, Encoding};
+use crate::judge::ExitCode;
+use crate::record::bench::{Bench, Settings};
+use crate::report;
+use crate::run::fanout::{GeneratorMutant, Options, Progress, Subject};
+use crate::suite;
+
+/// Measure what a token costs a server: CPU, allocations, bytes and side effects, by bus and subscribers
+#[derive(Debug, ClapArgs)]
+pub(super) struct FanOut {
+    /// Paths of a delta to compare; the first is what the others are compared with
+    #[arg(long, value_enum, value_name = "BUS", value_delimiter = ',', num_args = 1..,
+          default_values = ["shared", "opt-in", "widened", "split"])]
+    bus: Vec<Bus>,
+    /// Who turns a delta into JSON: each subscriber, as released servers do, or the first one for all
+    #[arg(long, value_enum, value_name = "ENCODING", value_delimiter = ',', num_args = 1..,
+          default_values = ["per-subscriber", "once"])]
+    encoding: Vec<EncodingArg>,
+    /// Numbers of subscribers
+    #[arg(long, value_name = "N", value_delimiter = ',', num_args = 1.., allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u32).range(0..=50_000),
+          default_values = ["0", "1", "10", "50", "200", "1000"])]
+    subscribers: Vec<u32>,
+    /// Chunks of the model in a block; a block is what is timed
+    #[arg(long, value_name = "N", default_value_t = 100, allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    tokens: u32,
+    /// Bytes of text in a chunk; it is never shorter than its number
+    #[arg(long, value_name = "BYTES", default_value_t = 16, allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    payload: u32,
+    /// Tokens of the model in a chunk
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    batch: u32,
+    /// Chunks a second, come what may [default: flat out]
+    #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = rate)]
+    rate: Option<f64>,
+    /// Blocks of each server at each number of subscribers; fewer than 5 allow no claim
+    #[arg(long, value_name = "N", default_value_t = 7, allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repeats: u32,
+    /// The server whose other traits all of them have
+    #[arg(long, value_name = "NAME", default_value = "1.58.2")]
+    server: String,
+    /// Leave out the reference, a thread that does nothing but write the same bytes
+    #[arg(long)]
+    no_reference: bool,
+    /// Seed of ids, order and resampling
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Write bench.json into this folder, or the file itself if the name ends in .json
+    #[arg(long, value_name = "DIR|FILE.json")]
+    out: Option<PathBuf>,
+    /// What goes to standard output
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// Folder with more profiles
+    #[arg(long, value_name = "DIR")]
+    profiles: Option<PathBuf>,
+    /// A deliberate fault, to see that it is seen: the generator stands still for so many milliseconds in each block
+    #[arg(long, hide = true, value_name = "MS")]
+    mutant_stall: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Bus {
+    /// One bus, everybody gets every delta (to 1.44.0)
+    Shared,
+    /// One bus, deltas only to those who ask (1.44.1)
+    OptIn,
+    /// One bus, typed wider than `Event` (stage A alone)
+    Widened,
+    /// A bus of its own (stage B)
+    Split,
+}
+
+impl From<Bus> for BusKind {
+    fn from(bus: Bus) -> BusKind {
+        match bus {
+            Bus::Shared => BusKind::Shared,
+            Bus::OptIn => BusKind::OptIn,
+            Bus::Widened => BusKind::Widened,
+            Bus::Split => BusKind::Split,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum EncodingArg {
+    PerSubscriber,
+    Once,
+}
+
+impl From<EncodingArg> for Encoding {
+    fn from(encoding: EncodingArg) -> Encoding {
+        match encoding {
+            EncodingArg::PerSubscriber => Encoding::PerSubscriber,
+            EncodingArg::Once => Encoding::Once,
+        }
+    }
+}
+
+/// A rate that means something: above 0, and no faster than a clock can tell.
+fn rate(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(rate) if rate > 0.0 && rate <= 1e6 => Ok(rate),
+        _ => Err("expected chunks a second, a number above 0 and at most 1000000".to_owned()),
+    }
+}
+
+pub(super) fn run(args: &FanOut) -> Result<ExitCode, CliError> {
+    let catalogue = plan::catalogue(args.profiles.as_ref())?;
+    let base = catalogue.server(&args.server)?;
+    if base.traits.delta.class == DeltaClass::Withdrawn {
+        return Err(CliError::Usage(format!("--server {}: it publishes no deltas, so a token costs nothing", args.server)));
+    }
+    let mut subjects = Vec::new();
+    for encoding in distinct(&args.encoding) {
+        subjects.extend(distinct(&args.bus).map(|bus| Subject::of(&base, bus.into(), encoding.into())));
+    }
+    let mut subscribers = args.subscribers.clone();
+    subscribers.sort_unstable();
+    subscribers.dedup();
+    let settings = Settings {
+        server: base.release_name.clone(),
+        subscribers,
+        tokens: args.tokens,
+        payload_bytes: args.payload,
+        batch: args.batch,
+        rate: args.rate,
+        repeats: args.repeats,
+        seed: args.seed,
+    };
+    let out = args.out.as_deref().map(file);
+    if let Some(file) = &out {
+        // Better to know before the work than after it.
+        let dir = file.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        report::writable(dir).map_err(|e| CliError::Usage(e.to_string()))?;
+    }
+    let mutant = args.mutant_stall.map(|ms| GeneratorMutant::Stall(Duration::from_millis(ms.into())));
+    let options = Options { subjects, settings, reference: !args.no_reference, mutant };
+    let stop = interrupt::flag();
+    let bench = suite::fan_out(&options, &stop, &progress)?;
+    clear();
+    let written = out.map_or(Ok(()), |file| report::write_atomically(&file, |out| report::bench_json(&bench, out)));
+    // What was measured is shown even when it could not be kept.
+    print(&bench, args.format)?;
+    written?;
+    Ok(code(&bench))
+}
+
+/// 13 for figures that may not be quoted, 10 where a delta did not reach a subscriber that it was due to.
+fn code(bench: &Bench) -> ExitCode {
+    let short = |d: &crate::record::bench::Delivery| d.received != d.due || d.missing + d.duplicated + d.reordered > 0;
+    if !bench.rig.valid || !bench.complete {
+        ExitCode::RigInvalid
+    } else if bench.delivery.iter().any(short) {
+        ExitCode::Unexpected
+    } else {
+        ExitCode::AllAsExpected
+    }
+}
+
+/// Each once, in the order asked for.
+fn distinct<T: Copy + PartialEq>(all: &[T]) -> impl Iterator<Item = T> {
+    all.iter().enumerate().filter(|(n, item)| !all[..*n].contains(item)).map(|(_, item)| *item)
+}
+
+fn file(out: &Path) -> PathBuf {
+    if out.extension().is_some_and(|e| e == "json") { out.to_owned() } else { out.join("bench.json") }
+}
+
+fn print(bench: &Bench, format: Format) -> Result<(), CliError> {
+    match format {
+        Format::Table => {
+            let mut out = BufWriter::new(anstream::stdout().lock());
+            report::bench_table(bench, &mut out)?;
+            out.flush()?;
+        }
+        Format::Json => {
+            let mut out = BufWriter::new(std::io::stdout().lock());
+            report::bench_json(bench, &mut out)?;
+            out.flush()?;
+        }
+    }
+    Ok(())
+}
+
+fn progress(progress: Progress) {
+    if std::io::stderr().is_terminal() {
+        eprint!("\r{} of {} rounds, {} subscribers ", progress.done, progress.of, progress.subscribers);
+    }
+}
+
+fn clear() {
+    if std::io::stderr().is_terminal() {
+        eprint!("\r{:width$}\r", "", width = 60);
+    }
+}

@@ -1,0 +1,159 @@
+//! From the blocks of one number of subscribers to the figures per token.
+
+use super::lane::BlockCost;
+use super::per_chunk;
+use super::readers::GroupSeen;
+use super::subject::Subject;
+use crate::record::DeltaCosts;
+use crate::record::SideEffects;
+use crate::record::bench::{Delivery, PerClock, PerToken, Point, Settings};
+use crate::record::observation::IdleWrites;
+
+/// All blocks at one number of subscribers.
+pub(super) struct Level {
+    subscribers: u32,
+    blocks: Vec<Vec<BlockCost>>,
+    seen: Vec<Option<GroupSeen>>,
+}
+
+impl Level {
+    pub(super) fn new(subscribers: u32, lanes: usize) -> Level {
+        let blocks = (0..lanes).map(|_| Vec::new()).collect();
+        Level { subscribers, blocks, seen: (0..lanes).map(|_| None).collect() }
+    }
+
+    pub(super) fn add(&mut self, lane: usize, cost: BlockCost) {
+        self.blocks[lane].push(cost);
+    }
+
+    pub(super) fn seen(&mut self, lane: usize, seen: GroupSeen) {
+        self.seen[lane] = Some(seen);
+    }
+
+    /// CPU per chunk of each block, in the order they ran; nothing for a lane without a block.
+    pub(super) fn cpu_ns(&self, lane: usize, settings: &Settings) -> Option<(u32, Vec<f64>)> {
+        let blocks = self.blocks.get(lane).filter(|b| !b.is_empty())?;
+        Some((self.subscribers, blocks.iter().map(|b| per_chunk(b, settings.tokens)).collect()))
+    }
+
+    /// The point, if a single block was measured for it.
+    pub(super) fn point(&self, lane: usize, subject: &Subject, settings: &Settings) -> Option<Point> {
+        let (_, cpu_ns_blocks) = self.cpu_ns(lane, settings)?;
+        let blocks = &self.blocks[lane];
+        let chunks = f64::from(settings.tokens);
+        let allocations = blocks.iter().filter_map(|b| b.readings.as_ref()).map(|(before, after)| {
+            count(after.allocations.since(&before.allocations).count) / chunks
+        });
+        let mut effects = SideEffects::default();
+        for (before, after) in blocks.iter().filter_map(|b| b.readings.as_ref()) {
+            add_difference(&mut effects, &before.effects, &after.effects);
+        }
+        let all = chunks * count(blocks.len() as u64);
+        let each = |n: u64| count(n) / all;
+        let costs = effects.costs;
+        let text = f64::from(self.subscribers) * all * f64::from(settings.payload_bytes);
+        let per_token = PerToken {
+            cpu_ns: median(cpu_ns_blocks.clone()),
+            allocations: median(allocations.collect()),
+            invocations: each(costs.invocations),
+            serialisations: each(costs.serialisations),
+            bytes_encoded: each(costs.bytes_encoded),
+            frames: each(costs.frames),
+            wire_bytes: each(costs.wire_bytes),
+            wire_bytes_per_text_byte: (text > 0.0).then(|| count(costs.wire_bytes) / text),
+            webhook_posts: each(effects.webhook.posts),
+            webhook_events: each(effects.webhook.events),
+            telemetry: each(effects.telemetry.events),
+            idle_writes: PerClock::per(&effects.idle_writes, all),
+            log_lines: each(costs.log_lines),
+        };
+        Some(Point {
+            bus: subject.bus.clone(),
+            encoding: subject.encoding.clone(),
+            subscribers: self.subscribers,
+            repeats: u32::try_from(blocks.len()).unwrap_or(u32::MAX),
+            per_token,
+            cpu_ns_blocks,
+        })
+    }
+
+    /// What its subscribers saw; nothing without subscribers, or when the level was cut short.
+    pub(super) fn delivery(&self, lane: usize, subject: &Subject, settings: &Settings) -> Option<Delivery> {
+        let seen = self.seen[lane].as_ref().filter(|_| self.subscribers > 0)?;
+        let due = u64::from(settings.tokens) * self.blocks[lane].len() as u64 * u64::from(self.subscribers);
+        Some(Delivery {
+            bus: subject.bus.clone(),
+            encoding: subject.encoding.clone(),
+            subscribers: self.subscribers,
+            due,
+            received: seen.deltas,
+            reach: count(seen.deltas) / count(due),
+            missing: seen.missing,
+            duplicated: seen.duplicated,
+            reordered: seen.reordered,
+            batch_ratio: f64::from(settings.batch),
+            first_delta: seen.first_delta,
+            frame_gap: seen.frame_gap,
+            token_gap: seen.token_gap,
+            delay: seen.delay,
+        })
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of one run are far below 2^52")]
+fn count(n: u64) -> f64 {
+    n as f64
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    match values.len() {
+        0 => 0.0,
+        n if n % 2 == 1 => values[n / 2],
+        n => f64::midpoint(values[n / 2 - 1], values[n / 2]),
+    }
+}
+
+/// What happened between two readings. Counts only grow, so nothing is ever negative.
+fn add_difference(all: &mut SideEffects, before: &SideEffects, after: &SideEffects) {
+    let between = |of: fn(&SideEffects) -> u64| of(after).saturating_sub(of(before));
+    all.webhook.posts += between(|e| e.webhook.posts);
+    all.webhook.events += between(|e| e.webhook.events);
+    all.telemetry.events += between(|e| e.telemetry.events);
+    let writes = IdleWrites {
+        process: between(|e| e.idle_writes.process),
+        updated_at: between(|e| e.idle_writes.updated_at),
+        eviction: between(|e| e.idle_writes.eviction),
+    };
+    all.idle_writes.process += writes.process;
+    all.idle_writes.updated_at += writes.updated_at;
+    all.idle_writes.eviction += writes.eviction;
+    let costs = DeltaCosts {
+        published: between(|e| e.costs.published),
+        invocations: between(|e| e.costs.invocations),
+        serialisations: between(|e| e.costs.serialisations),
+        bytes_encoded: between(|e| e.costs.bytes_encoded),
+        frames: between(|e| e.costs.frames),
+        wire_bytes: between(|e| e.costs.wire_bytes),
+        log_lines: between(|e| e.costs.log_lines),
+    };
+    all.costs.published += costs.published;
+    all.costs.invocations += costs.invocations;
+    all.costs.serialisations += costs.serialisations;
+    all.costs.bytes_encoded += costs.bytes_encoded;
+    all.costs.frames += costs.frames;
+    all.costs.wire_bytes += costs.wire_bytes;
+    all.costs.log_lines += costs.log_lines;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_of_an_even_number_lies_between() {
+        assert_eq!(median(vec![]).to_bits(), 0.0_f64.to_bits());
+        assert!((median(vec![3.0, 1.0, 2.0]) - 2.0).abs() < 1e-12);
+        assert!((median(vec![4.0, 1.0, 2.0, 3.0]) - 2.5).abs() < 1e-12);
+    }
+}

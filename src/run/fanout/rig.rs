@@ -1,0 +1,168 @@
+//! The rig's own load, and whether its figures may be believed.
+
+use std::time::Duration;
+
+use super::lane::{BlockCost, Cut};
+use super::readers::{Memory, ReadersSeen};
+use crate::probe::cpu::{self, MachineTime};
+use crate::probe::delay::Delays;
+use crate::probe::noise::Noise;
+use crate::record::bench::{Quantiles, RigReport, Settings};
+
+/// A generator that is later than this for one chunk in a hundred, and later than the time between two chunks, has not
+/// held its rate.
+const LATE: Duration = Duration::from_millis(20);
+
+/// Share of a core from which the subscribers' thread, in an open loop, has no room left: what it sees late may have
+/// come in time.
+const READER_FULL: f64 = 0.9;
+
+/// Share of the machine that its host may take away.
+const STOLEN: f64 = 0.3;
+
+/// Collects the load while blocks run.
+pub(super) struct Rig {
+    descriptors: u64,
+    generator: Duration,
+    took: Duration,
+    server_delay: Option<Duration>,
+    server_took: Duration,
+    lag: Delays,
+    refused: u64,
+    noise: Noise,
+    machine: Option<MachineTime>,
+    loop_lag: Vec<Quantiles>,
+    server_bytes: Option<f64>,
+    client_bytes: Option<f64>,
+}
+
+impl Rig {
+    pub(super) fn new(descriptors: u64) -> Rig {
+        Rig {
+            descriptors,
+            generator: Duration::ZERO,
+            took: Duration::ZERO,
+            server_delay: Some(Duration::ZERO),
+            server_took: Duration::ZERO,
+            lag: Delays::new(),
+            refused: 0,
+            noise: Noise::with_room(1024),
+            machine: MachineTime::now(),
+            loop_lag: Vec::new(),
+            server_bytes: None,
+            client_bytes: None,
+        }
+    }
+
+    /// Connections were made; the figure of the largest number of them counts.
+    pub(super) fn connected(&mut self, memory: Option<Memory>) {
+        if let Some(memory) = memory {
+            self.server_bytes = memory.server.or(self.server_bytes);
+            self.client_bytes = Some(memory.client);
+        }
+    }
+
+    pub(super) fn block(&mut self, cost: &BlockCost) {
+        self.took += cost.took;
+        if let Some((before, after)) = &cost.readings {
+            self.server_took += cost.took;
+            let waited = after.run_delay.zip(before.run_delay).map(|(a, b)| a.saturating_sub(b));
+            self.server_delay = self.server_delay.zip(waited).map(|(all, more)| all + more);
+        }
+        if let Some(emitted) = &cost.emitted {
+            self.generator += emitted.cpu;
+            self.lag.merge(&emitted.lag);
+            self.refused += emitted.refused;
+        }
+    }
+
+    /// Looks at the machine, while no block runs.
+    pub(super) fn sample(&mut self) {
+        self.noise.sample();
+    }
+
+    pub(super) fn loop_lag(&mut self, lag: Quantiles) {
+        self.loop_lag.push(lag);
+    }
+
+    pub(super) fn report(&self, settings: &Settings, readers: &ReadersSeen, cut: Option<&Cut>) -> RigReport {
+        let share = |part: Duration, of: Duration| if of.is_zero() { 0.0 } else { part.as_secs_f64() / of.as_secs_f64() };
+        // The latest loop of all: one that was late is not made up for by the others.
+        let server_loop_lag = self.loop_lag.iter().copied().max_by_key(|q| (q.p99_ns, q.max_ns)).unwrap_or_default();
+        let mut report = RigReport {
+            valid: true,
+            reason: None,
+            cores: cpu::cores(),
+            generator_cpu: share(self.generator, self.took),
+            generator_lag: settings.rate.map(|_| self.lag.quantiles()),
+            reader_cpu: share(readers.cpu, self.took),
+            server_loop_lag,
+            server_run_delay: self.server_delay.map(|delay| share(delay, self.server_took)),
+            steal: self.machine.as_ref().zip(MachineTime::now()).and_then(|(then, now)| now.stolen_since(then)),
+            noise: self.noise.score().unwrap_or_default(),
+            server_bytes_per_connection: self.server_bytes,
+            client_bytes_per_connection: self.client_bytes,
+            descriptors: self.descriptors,
+        };
+        report.reason = self.fault(settings, &report, readers, cut);
+        report.valid = report.reason.is_none();
+        report
+    }
+
+    /// Why these figures may not be quoted, and what to change.
+    fn fault(
+        &self,
+        settings: &Settings,
+        report: &RigReport,
+        readers: &ReadersSeen,
+        cut: Option<&Cut>,
+    ) -> Option<String> {
+        let rate = settings.rate.unwrap_or_default();
+        match cut {
+            Some(Cut::Interrupted) => return Some("stopped before the end: run it again".into()),
+            Some(Cut::Overloaded { behind, after }) => {
+                return Some(format!(
+                    "{rate} chunks a second could not be held: {behind} behind after {:.1} s; lower --rate or \
+                     --subscribers",
+                    after.as_secs_f64()
+                ));
+            }
+            Some(Cut::Stuck { out, of }) => {
+                return Some(format!(
+                    "nothing moved for a long time, with {out} of {of} chunks of a block published: a subscriber does \
+                     not read, or the server hangs"
+                ));
+            }
+            None => {}
+        }
+        if report.cores < 2 {
+            return Some("server and subscribers share one core: use a machine with two or more".into());
+        }
+        if self.refused > 0 {
+            return Some(format!("{} chunks did not get into the server's feed: use fewer --tokens", self.refused));
+        }
+        if !readers.failed.is_empty() {
+            let list = readers.failed.iter().map(|(why, n)| format!("{n} × {why}")).collect::<Vec<_>>().join(", ");
+            return Some(format!("connections ended before the bench did: {list}"));
+        }
+        let late = LATE.max(Duration::from_secs_f64(if rate > 0.0 { 1.0 / rate } else { 0.0 }));
+        let lag = report.generator_lag.map(|l| Duration::from_nanos(l.p99_ns)).unwrap_or_default();
+        if lag > late {
+            return Some(format!(
+                "the generator was {} ms late for one chunk in a hundred: lower --rate, or free a core",
+                lag.as_millis()
+            ));
+        }
+        if settings.rate.is_some() && report.reader_cpu > READER_FULL {
+            return Some(format!(
+                "the subscribers' thread used {:.0} % of its core: lower --rate or --subscribers",
+                report.reader_cpu * 100.0
+            ));
+        }
+        if report.steal.is_some_and(|steal| steal > STOLEN) {
+            let percent = report.steal.unwrap_or_default() * 100.0;
+            return Some(format!("the machine's host took {percent:.0} % of its time: try again later, or elsewhere"));
+        }
+        None
+    }
+}
