@@ -1,11 +1,7 @@
 //! Measuring: what both ends of a connection noted, settled into a ledger that must add up.
 
-pub mod cpu;
-pub mod delay;
 pub mod ledger;
 pub mod trace;
 
-pub use cpu::thread_cpu;
-pub use delay::Delays;
 pub use ledger::{Endpoint, Ledger, Seat};
 pub use trace::{ClientTrace, Fate, LinkTrace, Origin, Receipt, ServerTrace};
