@@ -117,7 +117,7 @@ impl Assembly {
         !self.partial.is_empty() || self.fragmented.is_some()
     }
 
-    /// Heap bytes held.
+    #[cfg(test)]
     pub(super) fn heap_bytes(&self) -> usize {
         self.partial.capacity() + self.message.capacity()
     }

@@ -16,7 +16,8 @@ use super::refused::Refused;
 use super::report::{ConnectReport, Memory, Report};
 use super::socket::{End, Socket};
 use super::spec::{Block, Conduct, Pace, Reading, SocketSpec};
-use crate::probe::thread_cpu;
+use crate::probe::Allocations;
+use crate::probe::cpu::thread_cpu;
 
 /// The waker's token; sockets count from 0.
 pub(super) const WAKE: Token = Token(usize::MAX);
@@ -36,7 +37,8 @@ const LAST_READS: Duration = Duration::from_millis(200);
 /// What the thread is told.
 #[derive(Debug)]
 pub(super) enum Command {
-    Connect { specs: Vec<SocketSpec>, pace: Pace, reply: Sender<ConnectReport> },
+    /// The specifications stay the caller's, so that this thread frees nothing that it did not allocate.
+    Connect { specs: Arc<[SocketSpec]>, pace: Pace, reply: Sender<ConnectReport> },
     Begin { group: usize, block: Block, reply: Sender<()> },
     Read { reading: Reading, reply: Sender<()> },
     Say { socket: usize, text: String, reply: Sender<bool> },
@@ -65,6 +67,10 @@ pub(super) struct Engine {
     wakeups: u64,
     masks: u64,
     stopped: bool,
+    /// What the thread held before its first socket.
+    shared: Allocations,
+    /// What went into reports: it is freed elsewhere and is none of the sockets' doing.
+    given_away: Allocations,
 }
 
 impl Engine {
@@ -85,12 +91,15 @@ impl Engine {
             wakeups: 0,
             masks: 0,
             stopped: false,
+            shared: Allocations::default(),
+            given_away: Allocations::default(),
         }
     }
 
     /// Runs until it is told to stop.
     pub(super) fn run(mut self) -> io::Result<()> {
         let mut events = Events::with_capacity(1024);
+        self.shared = Allocations::here();
         while !self.stopped {
             let rest = self.rests();
             self.turn(&mut events, rest)?;
@@ -255,7 +264,7 @@ impl Engine {
         match command {
             Command::Connect { specs, pace, reply } => {
                 self.sockets.reserve_exact(specs.len());
-                self.dial = Some(Dial::new(specs, pace, reply));
+                self.dial = Some(Dial::new(specs.to_vec(), pace, reply));
                 self.dial();
             }
             Command::Begin { group, block, reply } => {
@@ -275,15 +284,10 @@ impl Engine {
             }
             Command::Say { socket, text, reply } => {
                 let mask = self.mask();
-                let said = match self.sockets.get_mut(socket).filter(|s| s.is_open()) {
-                    Some(open) => open.say(&text, mask),
-                    None => {
-                        let _ = reply.send(false);
-                        return Ok(());
-                    }
-                };
-                let sent = said.is_ok();
-                if let Err(end) = said {
+                let open = self.sockets.get_mut(socket).filter(|s| s.is_open());
+                let said = open.map(|open| open.say(&text, mask));
+                let sent = matches!(said, Some(Ok(())));
+                if let Some(Err(end)) = said {
                     self.end(socket, end);
                 }
                 let _ = reply.send(sent);
@@ -293,7 +297,11 @@ impl Engine {
                 let _ = reply.send(());
             }
             Command::Report { reply } => {
+                let before = Allocations::here();
                 let _ = reply.send(self.report(false));
+                let given = Allocations::here().since(&before);
+                self.given_away.count += given.count;
+                self.given_away.live_bytes += given.live_bytes;
             }
             Command::Stop { reply } => {
                 self.stop(events)?;
@@ -322,6 +330,7 @@ impl Engine {
     }
 
     fn report(&self, last: bool) -> Report {
+        let held = Allocations::here();
         let groups = self.groups.iter().enumerate().map(|(index, group)| {
             let (mut open, mut unread, mut owed) = (0, 0, Owed::default());
             for socket in self.sockets.iter().filter(|s| s.group == index && s.is_open()) {
@@ -331,23 +340,15 @@ impl Engine {
             }
             group.report(open, unread, owed)
         });
-        Report {
-            groups: groups.collect(),
-            cpu: thread_cpu(),
-            wakeups: self.wakeups,
-            memory: self.memory(),
-        }
-    }
-
-    fn memory(&self) -> Memory {
-        let beside: usize = self.sockets.iter().map(Socket::heap_bytes).sum();
-        let table = self.sockets.capacity() * size_of::<Socket>();
-        let groups: usize = self.groups.iter().map(Group::heap_bytes).sum();
-        Memory {
+        let groups = groups.collect();
+        let sockets = held.live_bytes - self.given_away.live_bytes - self.shared.live_bytes;
+        let memory = Memory {
             sockets: self.sockets.len() as u64,
-            socket_bytes: (table + beside) as u64,
-            shared_bytes: (self.buffer.capacity() + groups) as u64,
-        }
+            socket_bytes: u64::try_from(sockets).unwrap_or_default(),
+            shared_bytes: u64::try_from(self.shared.live_bytes).unwrap_or_default(),
+        };
+        let allocations = held.count - self.given_away.count;
+        Report { groups, cpu: thread_cpu(), wakeups: self.wakeups, allocations, memory }
     }
 
     /// The next frame mask. Masks keep a hostile page from writing requests into a proxy's cache (RFC 6455, section

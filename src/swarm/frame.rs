@@ -95,11 +95,11 @@ pub(super) fn write(out: &mut Vec<u8>, kind: Kind, payload: &[u8], mask: [u8; 4]
     match u16::try_from(payload.len()) {
         Ok(short) if payload.len() <= LARGEST_CONTROL => out.push(0x80 | short.to_be_bytes()[1]),
         Ok(short) => {
-            out.push(0x80 | 126);
+            out.push(0x80 | 0x7e);
             out.extend_from_slice(&short.to_be_bytes());
         }
         Err(_) => {
-            out.push(0x80 | 127);
+            out.push(0x80 | 0x7f);
             out.extend_from_slice(&(payload.len() as u64).to_be_bytes());
         }
     }

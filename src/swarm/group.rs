@@ -8,7 +8,6 @@ use super::heard::{Delta, Heard, hear};
 use super::ledger::{Counts, Ledger};
 use super::report::{BlockReport, GroupReport, Times};
 use super::spec::Block;
-use crate::probe::Delays;
 
 /// What one socket remembers of the times of its deltas.
 #[derive(Debug, Clone, Copy, Default)]
@@ -153,12 +152,6 @@ impl Group {
             times: self.times.clone(),
             blocks,
         }
-    }
-
-    /// Heap bytes of the distributions.
-    pub(super) fn heap_bytes(&self) -> usize {
-        let Times { delay, first_delta, frame_gap, token_gap } = &self.times;
-        [delay, first_delta, frame_gap, token_gap].into_iter().map(Delays::heap_bytes).sum()
     }
 
     /// Deltas and durable ends so far.

@@ -51,7 +51,11 @@ impl Swarm {
         if let Some(spec) = specs.iter().find(|spec| spec.group >= groups) {
             return Err(SwarmError::NoGroup { group: spec.group, groups });
         }
-        self.ask(|reply| Command::Connect { specs, pace, reply })
+        let specs: Arc<[SocketSpec]> = specs.into();
+        let shared = specs.clone();
+        let report = self.ask(|reply| Command::Connect { specs: shared, pace, reply });
+        drop(specs);
+        report
     }
 
     /// Begins a block on a group. It is in force when this returns; only then may its first chunk be emitted.

@@ -1,4 +1,4 @@
-//! The subscribers' side of a bench: a client that reads thousands of WebSockets on one thread.
+//! The subscribers' side of a bench: a client that reads thousands of sockets on one thread.
 //!
 //! It must cost so little that a server is measured and not its reader, and still notice what no load tool notices:
 //! text that was withheld. So there is one poll and one read buffer for all sockets; frames are read where they lie

@@ -28,6 +28,8 @@ pub struct Report {
     pub cpu: Duration,
     /// Times the thread woke up.
     pub wakeups: u64,
+    /// Heap allocations of the thread since it began, without those for reports.
+    pub allocations: u64,
     /// What it holds in memory.
     pub memory: Memory,
 }
@@ -83,14 +85,14 @@ pub struct BlockReport {
     pub without_end: u64,
 }
 
-/// Bytes that the reading thread holds, by its own books: what it reserved, not what the allocator rounds up to.
+/// Heap bytes that the reading thread holds, as it asked for them from the allocator.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Memory {
     /// Sockets, open or closed.
     pub sockets: u64,
-    /// Bytes of their entries in the table and of what they reserved beside it.
+    /// Bytes since the first of them: the table, and what each reserved beside it.
     pub socket_bytes: u64,
-    /// Bytes that are there once: the read buffer and the distributions of the groups.
+    /// Bytes that were there before: the read buffer and the distributions of the groups.
     pub shared_bytes: u64,
 }
 

@@ -251,10 +251,4 @@ impl Socket {
         let waiting = self.stream.as_ref().is_some_and(|s| matches!(s.peek(&mut [0; 1]), Ok(1..)));
         waiting || self.assembly.is_partial()
     }
-
-    /// Heap bytes beside the table.
-    pub(super) fn heap_bytes(&self) -> usize {
-        let setup = self.setup.as_ref().map_or(0, |_| size_of::<Setup>());
-        self.assembly.heap_bytes() + self.outbox.capacity() + setup
-    }
 }

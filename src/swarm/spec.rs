@@ -79,7 +79,7 @@ impl Block {
 }
 
 /// No block is planned for longer; keeps a wild number in a frame from overflowing the clock.
-const FARTHEST: Duration = Duration::from_secs(365 * 24 * 3600);
+const FARTHEST: Duration = Duration::from_hours(8760);
 
 /// What is done with the bytes that come.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

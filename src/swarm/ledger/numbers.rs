@@ -43,11 +43,6 @@ impl Numbers {
         Numbers { first, next: first, seen: [[0; WORDS]; 2] }
     }
 
-    /// Whether any came.
-    pub(in crate::swarm) fn began(&self) -> bool {
-        self.next > self.first
-    }
-
     /// Takes the next number that came.
     pub(in crate::swarm) fn take(&mut self, n: u64, half: Half) -> Step {
         if n == u64::MAX {
