@@ -18,4 +18,5 @@ mod runs;
 mod schema;
 mod serve;
 mod sockets;
+mod swarm;
 mod wire;
