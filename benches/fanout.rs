@@ -31,7 +31,11 @@ struct Swallow {
 }
 
 impl AsyncRead for Swallow {
-    fn poll_read(mut self: Pin<&mut Self>, _: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         match self.request.take() {
             Some(request) => {
                 buf.put_slice(request.as_bytes());
@@ -66,12 +70,21 @@ struct Stage {
 
 impl Stage {
     fn new(bus: BusKind, encoding: Encoding, subscribers: u64) -> Stage {
-        let base = Catalogue::embedded().expect("the embedded profiles read").server("1.58.2").expect("it is embedded");
+        let base = Catalogue::embedded()
+            .expect("the embedded profiles read")
+            .server("1.58.2")
+            .expect("it is embedded");
         let subject = Subject::of(&base, bus, encoding);
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
         let (chunks, feed) = Feed::new(1024);
-        let script =
-            Script { user: "go".into(), chunks: Vec::new(), gap: Duration::ZERO, finish: Finish::Message, feed: Some(feed) };
+        let script = Script {
+            user: "go".into(),
+            chunks: Vec::new(),
+            gap: Duration::ZERO,
+            finish: Finish::Message,
+            feed: Some(feed),
+        };
         let config = ServerConfig {
             keys: Vec::new(),
             script,
@@ -118,7 +131,8 @@ impl Stage {
 fn fanout<M: Measurement>(c: &mut Criterion<M>, unit: &str) {
     for bus in [BusKind::Shared, BusKind::OptIn, BusKind::Widened, BusKind::Split] {
         for encoding in [Encoding::PerSubscriber, Encoding::Once] {
-            let mut group = c.benchmark_group(format!("fanout {unit}/{}/{}", bus.as_str(), encoding.as_str()));
+            let mut group =
+                c.benchmark_group(format!("fanout {unit}/{}/{}", bus.as_str(), encoding.as_str()));
             for subscribers in [0, 1, 10, 100] {
                 let mut stage = Stage::new(bus, encoding, subscribers);
                 group.throughput(Throughput::Elements(subscribers.max(1)));

@@ -124,7 +124,10 @@ pub(super) fn run(args: &FanOut) -> Result<ExitCode, CliError> {
     let catalogue = plan::catalogue(args.profiles.as_ref())?;
     let base = catalogue.server(&args.server)?;
     if base.traits.delta.class == DeltaClass::Withdrawn {
-        return Err(CliError::Usage(format!("--server {}: it publishes no deltas, so a token costs nothing", args.server)));
+        return Err(CliError::Usage(format!(
+            "--server {}: it publishes no deltas, so a token costs nothing",
+            args.server
+        )));
     }
     let mut subjects = Vec::new();
     for encoding in distinct(&args.encoding) {
@@ -154,7 +157,8 @@ pub(super) fn run(args: &FanOut) -> Result<ExitCode, CliError> {
     let stop = interrupt::flag();
     let bench = suite::fan_out(&options, &stop, &progress)?;
     clear();
-    let written = out.map_or(Ok(()), |file| report::write_atomically(&file, |out| report::bench_json(&bench, out)));
+    let written =
+        out.map_or(Ok(()), |file| report::write_atomically(&file, |out| report::bench_json(&bench, out)));
     // What was measured is shown even when it could not be kept.
     print(&bench, args.format)?;
     written?;
@@ -163,7 +167,9 @@ pub(super) fn run(args: &FanOut) -> Result<ExitCode, CliError> {
 
 /// 13 for figures that may not be quoted, 10 where a delta did not reach a subscriber that it was due to.
 fn code(bench: &Bench) -> ExitCode {
-    let short = |d: &crate::record::bench::Delivery| d.received != d.due || d.missing + d.duplicated + d.reordered > 0;
+    let short = |d: &crate::record::bench::Delivery| {
+        d.received != d.due || d.missing + d.duplicated + d.reordered > 0
+    };
     if !bench.rig.valid || !bench.complete {
         ExitCode::RigInvalid
     } else if bench.delivery.iter().any(short) {

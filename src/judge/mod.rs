@@ -23,9 +23,9 @@ mod loss;
 #[cfg(test)]
 mod mutants;
 mod rig;
-pub mod stats;
 #[cfg(test)]
 mod sample;
+pub mod stats;
 mod wrong;
 
 pub use align::{Alignment, Kind, align};

@@ -21,7 +21,11 @@ pub fn bench_table(bench: &Bench, out: &mut dyn Write) -> io::Result<()> {
     section(out, "cost per token, on the server's thread", &costs(&bench.points))?;
     section(out, "side effects per token", &side_effects(&bench.points))?;
     section(out, "cost per token = a + b · subscribers", &models(&bench.models))?;
-    section(out, "CPU against the first, interleaved (A/A: against a copy of itself)", &ratios(&bench.ratios))?;
+    section(
+        out,
+        "CPU against the first, interleaved (A/A: against a copy of itself)",
+        &ratios(&bench.ratios),
+    )?;
     section(out, "what the subscribers saw", &deliveries(&bench.delivery))?;
     rig(bench, out)
 }
@@ -89,8 +93,16 @@ fn costs(points: &[Point]) -> Option<Table> {
         ]
     };
     let head = [
-        "server", "subscribers", "CPU µs", "allocations", "invocations", "serialisations", "bytes encoded", "frames",
-        "wire bytes", "per text byte",
+        "server",
+        "subscribers",
+        "CPU µs",
+        "allocations",
+        "invocations",
+        "serialisations",
+        "bytes encoded",
+        "frames",
+        "wire bytes",
+        "per text byte",
     ];
     table(&head, points.iter().map(row).collect())
 }
@@ -111,7 +123,16 @@ fn side_effects(points: &[Point]) -> Option<Table> {
             figure(t.log_lines),
         ]
     };
-    let head = ["server", "webhook posts", "webhook events", "telemetry", "process clock", "updated_at", "eviction", "log lines"];
+    let head = [
+        "server",
+        "webhook posts",
+        "webhook events",
+        "telemetry",
+        "process clock",
+        "updated_at",
+        "eviction",
+        "log lines",
+    ];
     table(&head, points.iter().filter(|p| p.subscribers == largest).map(row).collect())
 }
 
@@ -173,7 +194,8 @@ fn deliveries(deliveries: &[Delivery]) -> Option<Table> {
             of(&d.delay),
         ]
     };
-    let head = ["server", "subscribers", "reach", "first delta", "frame gap", "token gap", "delay (p50 p99 max)"];
+    let head =
+        ["server", "subscribers", "reach", "first delta", "frame gap", "token gap", "delay (p50 p99 max)"];
     table(&head, deliveries.iter().map(row).collect())
 }
 
@@ -191,7 +213,8 @@ fn time(ns: u64) -> String {
 
 fn rig(bench: &Bench, out: &mut dyn Write) -> io::Result<()> {
     let rig = &bench.rig;
-    let (word, colour) = if rig.valid { ("valid", AnsiColor::Green) } else { ("INVALID", AnsiColor::Magenta) };
+    let (word, colour) =
+        if rig.valid { ("valid", AnsiColor::Green) } else { ("INVALID", AnsiColor::Magenta) };
     write!(out, "rig {}", paint(word, colour.on_default()))?;
     match &rig.reason {
         Some(reason) => writeln!(out, ": {reason}")?,
@@ -209,12 +232,14 @@ fn rig(bench: &Bench, out: &mut dyn Write) -> io::Result<()> {
         maybe(rig.steal),
         share(rig.noise)
     )?;
-    let late = |q: &Quantiles| format!("p50 {}, p99 {}, max {}", time(q.p50_ns), time(q.p99_ns), time(q.max_ns));
+    let late =
+        |q: &Quantiles| format!("p50 {}, p99 {}, max {}", time(q.p50_ns), time(q.p99_ns), time(q.max_ns));
     if let Some(lag) = &rig.generator_lag {
         writeln!(out, "  generator late by {}", late(lag))?;
     }
     writeln!(out, "  server's event loop late by {}", late(&rig.server_loop_lag))?;
-    let bytes = |value: Option<f64>| value.map_or_else(|| "not measured".to_owned(), |b| format!("{b:.0} bytes"));
+    let bytes =
+        |value: Option<f64>| value.map_or_else(|| "not measured".to_owned(), |b| format!("{b:.0} bytes"));
     writeln!(
         out,
         "  heap per connection: server {}, subscribers {}",
@@ -229,7 +254,9 @@ mod tests {
 
     #[test]
     fn figures_and_times_are_as_long_as_they_say_something() {
-        for (value, text) in [(0.0, "0"), (1.0, "1"), (0.25, "0.25"), (12.04, "12"), (165_000.4, "165000"), (0.1234, "0.123")] {
+        for (value, text) in
+            [(0.0, "0"), (1.0, "1"), (0.25, "0.25"), (12.04, "12"), (165_000.4, "165000"), (0.1234, "0.123")]
+        {
             assert_eq!(figure(value), text);
         }
         for (ns, text) in [(999, "999ns"), (1500, "1.5µs"), (2_000_000, "2.0ms"), (1_500_000_000, "1.50s")] {

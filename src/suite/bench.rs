@@ -2,11 +2,12 @@
 
 use std::sync::atomic::AtomicBool;
 
+use crate::agent_server::profile::server::Encoding;
 use crate::judge;
 use crate::judge::bench::Subject;
-use crate::record::bench::{BENCH_SCHEMA, Bench};
+use crate::record::bench::{BENCH_SCHEMA, Bench, PerToken, Point, Ratio};
+use crate::run::fanout::{self, FanOutError, Measured, Options, Progress};
 use crate::seed::Seed;
-use crate::run::fanout::{self, FanOutError, Options, Progress};
 
 /// Runs the fan-out bench and fits its models.
 ///
@@ -23,6 +24,7 @@ pub fn fan_out(
     if let Some(first) = measured.points.first() {
         ratios.extend(judge::bench::ratios(&measured.points, Subject::of(first), &measured.controls, seed));
     }
+    ratios.extend(against_reference(&measured, seed));
     Ok(Bench {
         schema: BENCH_SCHEMA.to_owned(),
         skewlab: env!("CARGO_PKG_VERSION").to_owned(),
@@ -34,4 +36,23 @@ pub fn fan_out(
         delivery: measured.delivery,
         rig: measured.rig,
     })
+}
+
+/// What `bench.json` calls the thread that does nothing but write.
+const REFERENCE: Subject<'static> = Subject { bus: "raw-tcp", encoding: "write" };
+
+/// CPU of every server that encodes once over that of the reference writer, which has nothing to encode.
+fn against_reference(measured: &Measured, seed: Seed) -> Vec<Ratio> {
+    let reference = measured.reference.iter().filter(|(subscribers, _)| *subscribers > 0);
+    let reference = reference.map(|(subscribers, blocks)| Point {
+        bus: REFERENCE.bus.to_owned(),
+        encoding: REFERENCE.encoding.to_owned(),
+        subscribers: *subscribers,
+        repeats: u32::try_from(blocks.len()).unwrap_or(u32::MAX),
+        per_token: PerToken::default(),
+        cpu_ns_blocks: blocks.clone(),
+    });
+    let once = measured.points.iter().filter(|p| p.encoding == Encoding::Once.as_str()).cloned();
+    let points: Vec<Point> = reference.chain(once).collect();
+    judge::bench::ratios(&points, REFERENCE, &measured.reference_controls, seed)
 }

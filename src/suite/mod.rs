@@ -12,10 +12,10 @@ use std::time::Instant;
 use chrono::NaiveDate;
 
 use crate::agent_server::profile::{Catalogue, ProfileError};
-pub use bench::fan_out;
 use crate::record::{CellResult, Ran, Run, SCHEMA, Timing, Totals};
 use crate::run::{self, CellRun, Options, Parties};
 use crate::scenario::{Cell, Scenario, ScenarioError, Selection, expand};
+pub use bench::fan_out;
 
 /// Cells to run, and the questions they answer.
 #[derive(Debug)]

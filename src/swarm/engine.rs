@@ -38,13 +38,34 @@ const LAST_READS: Duration = Duration::from_millis(200);
 #[derive(Debug)]
 pub(super) enum Command {
     /// The specifications stay the caller's, so that this thread frees nothing that it did not allocate.
-    Connect { specs: Arc<[SocketSpec]>, pace: Pace, reply: Sender<ConnectReport> },
-    Begin { group: usize, block: Block, reply: Sender<()> },
-    Read { reading: Reading, reply: Sender<()> },
-    Say { socket: usize, text: String, reply: Sender<bool> },
-    Forget { reply: Sender<()> },
-    Report { reply: Sender<Report> },
-    Stop { reply: Sender<Report> },
+    Connect {
+        specs: Arc<[SocketSpec]>,
+        pace: Pace,
+        reply: Sender<ConnectReport>,
+    },
+    Begin {
+        group: usize,
+        block: Block,
+        reply: Sender<()>,
+    },
+    Read {
+        reading: Reading,
+        reply: Sender<()>,
+    },
+    Say {
+        socket: usize,
+        text: String,
+        reply: Sender<bool>,
+    },
+    Forget {
+        reply: Sender<()>,
+    },
+    Report {
+        reply: Sender<Report>,
+    },
+    Stop {
+        reply: Sender<Report>,
+    },
 }
 
 /// Everything that the thread owns.

@@ -319,7 +319,10 @@ mod tests {
     fn message(source: Source) -> Event {
         let (role, text) = ("assistant".into(), "all of it".into());
         let reasoning_content = Some("because".into());
-        event(source, EventBody::Message(event::Message { role, text, reasoning_content, llm_response_id: None }))
+        event(
+            source,
+            EventBody::Message(event::Message { role, text, reasoning_content, llm_response_id: None }),
+        )
     }
 
     #[test]
@@ -353,7 +356,8 @@ mod tests {
             assert_eq!(reply.text, ["all of it"]);
             assert_eq!(reply.reasoning.as_deref(), Some("because"));
         }
-        let finish = r#"{"source":"agent","action":{"message":"done","kind":"FinishAction"},"kind":"ActionEvent"}"#;
+        let finish =
+            r#"{"source":"agent","action":{"message":"done","kind":"FinishAction"},"kind":"ActionEvent"}"#;
         let Heard::Reply(reply) = hear(finish).unwrap() else { panic!() };
         assert_eq!((reply.text, reply.reasoning), (vec![Cow::Borrowed("done")], None));
     }

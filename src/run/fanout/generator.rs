@@ -40,8 +40,6 @@ pub enum GeneratorMutant {
 pub(super) struct Emitted {
     /// CPU of its thread.
     pub(super) cpu: Duration,
-    /// From the first due time to the last emission.
-    pub(super) took: Duration,
     /// By how much each emission was behind its due time.
     pub(super) lag: Delays,
     /// Chunks that the server's feed had no room for: a fault of the rig.
@@ -86,6 +84,5 @@ pub(super) fn emit(
             refused += 1;
         }
     }
-    let took = schedule.start.elapsed();
-    Emitted { cpu: cpu::thread_cpu().saturating_sub(before), took, lag, refused }
+    Emitted { cpu: cpu::thread_cpu().saturating_sub(before), lag, refused }
 }

@@ -61,10 +61,19 @@ pub(super) struct Host {
 
 impl Host {
     /// Starts a server and its one turn, whose chunks come from `chunks`.
-    pub(super) fn start(name: &str, profile: &Profile<ServerTraits>, seed: Seed) -> Result<Host, FanOutError> {
+    pub(super) fn start(
+        name: &str,
+        profile: &Profile<ServerTraits>,
+        seed: Seed,
+    ) -> Result<Host, FanOutError> {
         let (chunks, feed) = Feed::new(FEED_ROOM);
-        let script =
-            Script { user: "go".into(), chunks: Vec::new(), gap: Duration::ZERO, finish: Finish::Message, feed: Some(feed) };
+        let script = Script {
+            user: "go".into(),
+            chunks: Vec::new(),
+            gap: Duration::ZERO,
+            finish: Finish::Message,
+            feed: Some(feed),
+        };
         let config = ServerConfig {
             keys: Vec::new(),
             script,
@@ -82,7 +91,8 @@ impl Host {
             .name(format!("server {name}"))
             .spawn(move || on_thread(&profile, config, &ready, inbox))
             .map_err(|error| FanOutError::Thread { what: "a server", error })?;
-        let (addr, conversation, server) = started.recv().map_err(|_| FanOutError::Server("its thread ended".into()))??;
+        let (addr, conversation, server) =
+            started.recv().map_err(|_| FanOutError::Server("its thread ended".into()))??;
         Ok(Host { addr, conversation, chunks, server, commands: Some(commands), thread: Some(thread) })
     }
 

@@ -80,10 +80,11 @@ impl Lane {
     ) -> Result<Result<BlockCost, Cut>, FanOutError> {
         let gap = settings.rate.map_or(Duration::ZERO, |rate| Duration::from_secs_f64(1.0 / rate));
         let bytes = usize::try_from(settings.payload_bytes).unwrap_or(usize::MAX);
-        let texts: Vec<String> = (self.next..).take(chunks as usize).map(|n| numbered::text(n, bytes)).collect();
+        let texts: Vec<String> =
+            (self.next..).take(chunks as usize).map(|n| numbered::text(n, bytes)).collect();
         // The subscribers have to know of the block before its first chunk.
         let schedule = Schedule { start: Instant::now() + Duration::from_millis(5), gap };
-        readers.begin(self.group, schedule, self.next, settings.batch);
+        readers.begin(self.group, schedule, self.next, settings.batch)?;
         self.next += u64::from(chunks);
         match &self.party {
             Party::Server(host) => {
@@ -121,7 +122,8 @@ fn through_server(
     mutant: Option<GeneratorMutant>,
     stop: &AtomicBool,
 ) -> Result<Result<BlockCost, Cut>, FanOutError> {
-    let chunks: Vec<Chunk> = texts.into_iter().map(|text| Chunk { text: Some(text), reasoning: None }).collect();
+    let chunks: Vec<Chunk> =
+        texts.into_iter().map(|text| Chunk { text: Some(text), reasoning: None }).collect();
     let wanted = *published + chunks.len() as u64;
     let before = host.read()?;
     let mut out = host.read_when_out(wanted)?;
@@ -216,7 +218,11 @@ mod tests {
         assert_eq!(watch(1000, Duration::from_millis(900)).look(0, 0, &stop), None);
         let cut = watch(1000, Duration::from_millis(1100)).look(100, 1100, &stop);
         assert!(matches!(cut, Some(Cut::Overloaded { behind: 990..=1100, .. })), "{cut:?}");
-        assert_eq!(watch(1000, Duration::from_millis(1100)).look(1000, 1100, &stop), None, "100 behind is no backlog");
+        assert_eq!(
+            watch(1000, Duration::from_millis(1100)).look(1000, 1100, &stop),
+            None,
+            "100 behind is no backlog"
+        );
         let late_generator = watch(1000, Duration::from_millis(1100)).look(100, 100, &stop);
         assert!(matches!(late_generator, Some(Cut::Overloaded { .. })), "{late_generator:?}");
     }

@@ -61,8 +61,10 @@ pub struct Measured {
     pub points: Vec<Point>,
     /// CPU per chunk of the second copy of the first subject, block by block, ns, by number of subscribers.
     pub controls: Vec<(u32, Vec<f64>)>,
-    /// The same of the reference writer.
+    /// The same of the reference writer, if there was one.
     pub reference: Vec<(u32, Vec<f64>)>,
+    /// The same of its second copy.
+    pub reference_controls: Vec<(u32, Vec<f64>)>,
     /// What the subscribers saw.
     pub delivery: Vec<Delivery>,
     /// The rig's own load.
@@ -96,7 +98,7 @@ pub fn run(
     progress: &dyn Fn(Progress),
 ) -> Result<Measured, FanOutError> {
     let settings = &options.settings;
-    let lanes = options.subjects.len() + 1 + usize::from(options.reference);
+    let lanes = options.subjects.len() + 1 + if options.reference { 2 } else { 0 };
     let most = settings.subscribers.iter().copied().max().unwrap_or(0);
     let wanted = lanes as u64 * u64::from(most) * 2 + OTHER_DESCRIPTORS;
     let descriptors = limits::raise_descriptors(wanted).map_err(|e| FanOutError::Limit(e.to_string()))?;
@@ -125,7 +127,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// Starts every party: the subjects, the second copy of the first, and the reference.
+    /// Starts every party: the subjects, the second copy of the first, and two copies of the reference.
     fn start(options: &Options, descriptors: u64) -> Result<Bench, FanOutError> {
         let seed = Seed(options.settings.seed);
         let mut parties = Vec::new();
@@ -134,6 +136,7 @@ impl Bench {
             parties.push(Party::Server(host));
         }
         if options.reference {
+            parties.push(Party::Raw(RawWriter::start()?));
             parties.push(Party::Raw(RawWriter::start()?));
         }
         let readers = Readers::start(parties.len())?;
@@ -152,7 +155,7 @@ impl Bench {
         let settings = &options.settings;
         let mut level = Level::new(subscribers, self.lanes.len());
         for lane in &self.lanes {
-            let memory = self.readers.connect(lane, subscribers, stop)?;
+            let memory = self.readers.connect(lane, subscribers)?;
             self.rig.connected(memory);
         }
         let mut rng = Seed(settings.seed).derive(&format!("order {subscribers}")).rng();
@@ -172,19 +175,18 @@ impl Bench {
                     Err(cut) => return Ok((level, Some(cut))),
                 };
                 self.readers.drain(lane.group, u64::from(chunks) * u64::from(subscribers), stop);
-                if warm_up {
-                    self.readers.forget(lane.group)?;
-                } else {
+                if !warm_up {
                     self.rig.block(&cost);
                     level.add(n, cost);
                 }
             }
+            if round == 0 {
+                self.readers.forget()?;
+            }
             self.rig.sample();
         }
         report(settings.repeats);
-        for lane in &self.lanes {
-            level.seen(lane.group, self.readers.take(lane.group)?);
-        }
+        level.saw(self.readers.seen()?);
         Ok((level, None))
     }
 
@@ -195,7 +197,7 @@ impl Bench {
         cut: Option<&Cut>,
     ) -> Result<Measured, FanOutError> {
         let subjects = &options.subjects;
-        let (control, reference) = (subjects.len(), subjects.len() + 1);
+        let control = subjects.len();
         let cpu_ns = |lane| levels.iter().filter_map(|l| l.cpu_ns(lane, &options.settings)).collect();
         let (mut points, mut delivery) = (Vec::new(), Vec::new());
         // By server, each with its numbers of subscribers in order.
@@ -203,7 +205,8 @@ impl Bench {
             points.extend(levels.iter().filter_map(|l| l.point(n, subject, &options.settings)));
             delivery.extend(levels.iter().filter_map(|l| l.delivery(n, subject, &options.settings)));
         }
-        let (controls, reference) = (cpu_ns(control), cpu_ns(reference));
+        let (controls, reference, reference_controls) =
+            (cpu_ns(control), cpu_ns(control + 1), cpu_ns(control + 2));
         let readers = self.readers.stop()?;
         for lane in self.lanes {
             if let Party::Server(host) = lane.party {
@@ -211,7 +214,15 @@ impl Bench {
             }
         }
         let rig = self.rig.report(&options.settings, &readers, cut);
-        Ok(Measured { points, controls, reference, delivery, rig, complete: cut.is_none() })
+        Ok(Measured {
+            points,
+            controls,
+            reference,
+            reference_controls,
+            delivery,
+            rig,
+            complete: cut.is_none(),
+        })
     }
 }
 

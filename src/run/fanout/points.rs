@@ -13,21 +13,21 @@ use crate::record::observation::IdleWrites;
 pub(super) struct Level {
     subscribers: u32,
     blocks: Vec<Vec<BlockCost>>,
-    seen: Vec<Option<GroupSeen>>,
+    seen: Vec<GroupSeen>,
 }
 
 impl Level {
     pub(super) fn new(subscribers: u32, lanes: usize) -> Level {
-        let blocks = (0..lanes).map(|_| Vec::new()).collect();
-        Level { subscribers, blocks, seen: (0..lanes).map(|_| None).collect() }
+        Level { subscribers, blocks: (0..lanes).map(|_| Vec::new()).collect(), seen: Vec::new() }
     }
 
     pub(super) fn add(&mut self, lane: usize, cost: BlockCost) {
         self.blocks[lane].push(cost);
     }
 
-    pub(super) fn seen(&mut self, lane: usize, seen: GroupSeen) {
-        self.seen[lane] = Some(seen);
+    /// What the subscribers of every lane saw.
+    pub(super) fn saw(&mut self, seen: Vec<GroupSeen>) {
+        self.seen = seen;
     }
 
     /// CPU per chunk of each block, in the order they ran; nothing for a lane without a block.
@@ -41,9 +41,10 @@ impl Level {
         let (_, cpu_ns_blocks) = self.cpu_ns(lane, settings)?;
         let blocks = &self.blocks[lane];
         let chunks = f64::from(settings.tokens);
-        let allocations = blocks.iter().filter_map(|b| b.readings.as_ref()).map(|(before, after)| {
-            count(after.allocations.since(&before.allocations).count) / chunks
-        });
+        let allocations = blocks
+            .iter()
+            .filter_map(|b| b.readings.as_ref())
+            .map(|(before, after)| count(after.allocations.since(&before.allocations).count) / chunks);
         let mut effects = SideEffects::default();
         for (before, after) in blocks.iter().filter_map(|b| b.readings.as_ref()) {
             add_difference(&mut effects, &before.effects, &after.effects);
@@ -79,7 +80,7 @@ impl Level {
 
     /// What its subscribers saw; nothing without subscribers, or when the level was cut short.
     pub(super) fn delivery(&self, lane: usize, subject: &Subject, settings: &Settings) -> Option<Delivery> {
-        let seen = self.seen[lane].as_ref().filter(|_| self.subscribers > 0)?;
+        let seen = self.seen.get(lane).filter(|_| self.subscribers > 0)?;
         let due = u64::from(settings.tokens) * self.blocks[lane].len() as u64 * u64::from(self.subscribers);
         Some(Delivery {
             bus: subject.bus.clone(),

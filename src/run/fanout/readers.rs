@@ -1,45 +1,196 @@
-//! TEMPORARY
+//! All subscribers of all servers, on one thread that costs as little as it can.
+
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use futures_util::StreamExt;
+
 use super::error::FanOutError;
 use super::generator::Schedule;
 use super::lane::{Lane, Party};
 use crate::record::bench::Quantiles;
+use crate::swarm::{Block, Conduct, Pace, Report, SocketSpec, Swarm, SwarmError};
 
-pub(super) struct Memory { pub(super) server: Option<f64>, pub(super) client: f64 }
-pub(super) struct GroupSeen { pub(super) deltas: u64, pub(super) missing: u64, pub(super) duplicated: u64, pub(super) reordered: u64, pub(super) first_delta: Quantiles, pub(super) frame_gap: Quantiles, pub(super) token_gap: Quantiles, pub(super) delay: Quantiles }
-pub(super) struct ReadersSeen { pub(super) cpu: Duration, pub(super) failed: BTreeMap<String, u64> }
-pub(super) struct Readers { rt: tokio::runtime::Runtime, got: Vec<Arc<AtomicU64>>, have: Vec<u32>, base: Vec<u64> }
+/// How long frames that are out may take to be read, without one arriving, before they count as lost.
+const DRAIN: Duration = Duration::from_secs(5);
+
+/// Heap bytes per connection, on both sides.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Memory {
+    /// On the server's thread; absent for the reference.
+    pub(super) server: Option<f64>,
+    /// On the subscribers' thread, with its share of what they share.
+    pub(super) client: f64,
+}
+
+/// What one server's subscribers saw since everything was last forgotten.
+#[derive(Debug, Clone)]
+pub(super) struct GroupSeen {
+    pub(super) deltas: u64,
+    pub(super) missing: u64,
+    pub(super) duplicated: u64,
+    pub(super) reordered: u64,
+    pub(super) first_delta: Quantiles,
+    pub(super) frame_gap: Quantiles,
+    pub(super) token_gap: Quantiles,
+    pub(super) delay: Quantiles,
+}
+
+/// What became of the subscribers' thread.
+#[derive(Debug)]
+pub(super) struct ReadersSeen {
+    /// Its CPU while rounds ran.
+    pub(super) cpu: Duration,
+    /// Connections that ended before the bench did, by reason.
+    pub(super) failed: BTreeMap<String, u64>,
+}
+
+/// The subscribers.
+pub(super) struct Readers {
+    swarm: Swarm,
+    /// Connections of each group.
+    open: Vec<u32>,
+    /// Deltas that each group had when its block began.
+    before: Vec<u64>,
+    cpu: Duration,
+    cpu_before: Duration,
+}
+
+fn failed(error: SwarmError) -> FanOutError {
+    FanOutError::Swarm(error.to_string())
+}
+
 impl Readers {
     pub(super) fn start(groups: usize) -> Result<Readers, FanOutError> {
-        let rt = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        Ok(Readers { rt, got: (0..groups).map(|_| Arc::default()).collect(), have: vec![0; groups], base: vec![0; groups] })
+        let swarm = Swarm::spawn(groups).map_err(failed)?;
+        let (open, before) = (vec![0; groups], vec![0; groups]);
+        Ok(Readers { swarm, open, before, cpu: Duration::ZERO, cpu_before: Duration::ZERO })
     }
-    pub(super) fn connect(&mut self, lane: &Lane, n: u32, _: &AtomicBool) -> Result<Option<Memory>, FanOutError> {
-        let (url, raw) = match &lane.party { Party::Server(h) => (format!("ws://{}/sockets/events/{}", h.addr, h.conversation), None), Party::Raw(w) => (format!("ws://{}/", w.addr), Some(w.accept((n - self.have[lane.group]) as usize))) };
-        let addr = match &lane.party { Party::Server(h) => h.addr, Party::Raw(w) => w.addr };
-        for _ in self.have[lane.group]..n {
-            let got = self.got[lane.group].clone();
-            let url = url.clone();
-            let ws = self.rt.block_on(async move {
-                let s = tokio::net::TcpStream::connect(addr).await.unwrap();
-                let cfg = tokio_tungstenite::tungstenite::protocol::WebSocketConfig::default().read_buffer_size(8192);
-                let (mut ws, _) = tokio_tungstenite::client_async_with_config(url, s, Some(cfg)).await.unwrap();
-                ws.next().await;
-                ws
-            });
-            self.rt.spawn(async move { let mut ws = ws; while let Some(Ok(m)) = ws.next().await { if m.to_text().is_ok_and(|t| t.contains("StreamingDelta")) { got.fetch_add(1, Ordering::Relaxed); } } });
+
+    /// Brings a lane to that many subscribers. Says what each cost if there are new ones.
+    pub(super) fn connect(&mut self, lane: &Lane, subscribers: u32) -> Result<Option<Memory>, FanOutError> {
+        let new = subscribers.saturating_sub(self.open[lane.group]);
+        if new == 0 {
+            return Ok(None);
         }
-        self.have[lane.group] = n;
-        if let Some(raw) = raw { raw.recv().unwrap().unwrap(); }
-        Ok(None)
+        let (addr, path) = match &lane.party {
+            Party::Server(host) => (host.addr, format!("/sockets/events/{}", host.conversation)),
+            Party::Raw(writer) => (writer.addr, "/".to_owned()),
+        };
+        let spec = SocketSpec {
+            addr,
+            path_and_query: path,
+            auth_frame: None,
+            group: lane.group,
+            conduct: Conduct::Healthy,
+        };
+        let before = match &lane.party {
+            Party::Server(host) => Some(host.read()?.allocations),
+            Party::Raw(_) => None,
+        };
+        let accepted = match &lane.party {
+            Party::Server(_) => None,
+            Party::Raw(writer) => Some(writer.accept(new as usize)),
+        };
+        let report = self.swarm.connect(vec![spec; new as usize], Pace::default()).map_err(failed)?;
+        if report.ready != u64::from(new) {
+            let why: Vec<String> = report.refused.iter().map(|(why, n)| format!("{n} × {why}")).collect();
+            return Err(FanOutError::Swarm(format!(
+                "{} of {new} connections were made: {}",
+                report.ready,
+                why.join(", ")
+            )));
+        }
+        if let Some(accepted) = accepted {
+            let gone = || FanOutError::Reference(std::io::Error::other("its thread ended"));
+            accepted.recv().map_err(|_| gone())?.map_err(FanOutError::Reference)?;
+        }
+        self.open[lane.group] = subscribers;
+        let server = match (&lane.party, before) {
+            (Party::Server(host), Some(before)) => {
+                let held = host.read()?.allocations.since(&before).live_bytes;
+                Some(whole(held.max(0).cast_unsigned()) / f64::from(new))
+            }
+            _ => None,
+        };
+        let memory = self.swarm.report().map_err(failed)?.memory;
+        let client = whole(memory.socket_bytes + memory.shared_bytes) / whole(memory.sockets.max(1));
+        Ok(Some(Memory { server, client }))
     }
-    pub(super) fn begin(&mut self, group: usize, _s: Schedule, _f: u64, _b: u32) { self.base[group] = self.got[group].load(Ordering::Relaxed); }
-    pub(super) fn drain(&mut self, group: usize, due: u64, _: &AtomicBool) { let t = Instant::now(); while self.got[group].load(Ordering::Relaxed) - self.base[group] < due && t.elapsed() < Duration::from_secs(5) { std::thread::sleep(Duration::from_millis(1)); } }
-    pub(super) fn forget(&mut self, group: usize) -> Result<(), FanOutError> { self.got[group].store(0, Ordering::Relaxed); Ok(()) }
-    pub(super) fn take(&mut self, group: usize) -> Result<GroupSeen, FanOutError> { let q = Quantiles::default(); Ok(GroupSeen { deltas: self.got[group].swap(0, Ordering::Relaxed), missing: 0, duplicated: 0, reordered: 0, first_delta: q, frame_gap: q, token_gap: q, delay: q }) }
-    pub(super) fn stop(self) -> Result<ReadersSeen, FanOutError> { self.rt.shutdown_background(); Ok(ReadersSeen { cpu: Duration::ZERO, failed: BTreeMap::new() }) }
+
+    /// Tells a group of the block that is to come.
+    pub(super) fn begin(
+        &mut self,
+        group: usize,
+        schedule: Schedule,
+        first: u64,
+        batch: u32,
+    ) -> Result<(), FanOutError> {
+        self.before[group] = self.swarm.progress(group).deltas;
+        let block = Block { start: schedule.start, gap: schedule.gap, first, batch };
+        self.swarm.begin(group, block).map_err(failed)
+    }
+
+    /// Waits until a group has what is due to it, or until nothing has come for a while.
+    pub(super) fn drain(&self, group: usize, due: u64, stop: &AtomicBool) {
+        let mut last = (0, Instant::now());
+        loop {
+            let got = self.swarm.progress(group).deltas - self.before[group];
+            if got >= due || stop.load(Ordering::Relaxed) {
+                return;
+            }
+            if got != last.0 {
+                last = (got, Instant::now());
+            } else if last.1.elapsed() > DRAIN {
+                return;
+            }
+            std::thread::sleep(Duration::from_micros(500));
+        }
+    }
+
+    /// Forgets what was counted and timed so far.
+    pub(super) fn forget(&mut self) -> Result<(), FanOutError> {
+        self.swarm.forget().map_err(failed)?;
+        self.cpu_before = self.swarm.report().map_err(failed)?.cpu;
+        Ok(())
+    }
+
+    /// What every group saw since the last [`Readers::forget`].
+    pub(super) fn seen(&mut self) -> Result<Vec<GroupSeen>, FanOutError> {
+        let report = self.swarm.report().map_err(failed)?;
+        self.cpu += report.cpu.saturating_sub(self.cpu_before);
+        self.cpu_before = report.cpu;
+        Ok(seen(&report))
+    }
+
+    pub(super) fn stop(self) -> Result<ReadersSeen, FanOutError> {
+        let report = self.swarm.stop().map_err(failed)?;
+        let mut failed = BTreeMap::new();
+        for (why, n) in report.groups.iter().flat_map(|group| &group.closed) {
+            *failed.entry(why.to_string()).or_default() += n;
+        }
+        let unread: u64 = report.groups.iter().map(|group| group.unread).sum();
+        if unread > 0 {
+            failed.insert("left with bytes unread".to_owned(), unread);
+        }
+        Ok(ReadersSeen { cpu: self.cpu, failed })
+    }
+}
+
+fn seen(report: &Report) -> Vec<GroupSeen> {
+    let group = |group: &crate::swarm::GroupReport| GroupSeen {
+        deltas: group.counts.deltas,
+        missing: group.counts.missing,
+        duplicated: group.counts.duplicated,
+        reordered: group.counts.reordered,
+        first_delta: group.times.first_delta.quantiles(),
+        frame_gap: group.times.frame_gap.quantiles(),
+        token_gap: group.times.token_gap.quantiles(),
+        delay: group.times.delay.quantiles(),
+    };
+    report.groups.iter().map(group).collect()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "bytes of one process are far below 2^52")]
+fn whole(n: u64) -> f64 {
+    n as f64
 }

@@ -86,9 +86,12 @@ impl Rig {
     }
 
     pub(super) fn report(&self, settings: &Settings, readers: &ReadersSeen, cut: Option<&Cut>) -> RigReport {
-        let share = |part: Duration, of: Duration| if of.is_zero() { 0.0 } else { part.as_secs_f64() / of.as_secs_f64() };
+        let share = |part: Duration, of: Duration| {
+            if of.is_zero() { 0.0 } else { part.as_secs_f64() / of.as_secs_f64() }
+        };
         // The latest loop of all: one that was late is not made up for by the others.
-        let server_loop_lag = self.loop_lag.iter().copied().max_by_key(|q| (q.p99_ns, q.max_ns)).unwrap_or_default();
+        let server_loop_lag =
+            self.loop_lag.iter().copied().max_by_key(|q| (q.p99_ns, q.max_ns)).unwrap_or_default();
         let mut report = RigReport {
             valid: true,
             reason: None,
@@ -98,7 +101,11 @@ impl Rig {
             reader_cpu: share(readers.cpu, self.took),
             server_loop_lag,
             server_run_delay: self.server_delay.map(|delay| share(delay, self.server_took)),
-            steal: self.machine.as_ref().zip(MachineTime::now()).and_then(|(then, now)| now.stolen_since(then)),
+            steal: self
+                .machine
+                .as_ref()
+                .zip(MachineTime::now())
+                .and_then(|(then, now)| now.stolen_since(then)),
             noise: self.noise.score().unwrap_or_default(),
             server_bytes_per_connection: self.server_bytes,
             client_bytes_per_connection: self.client_bytes,
@@ -139,10 +146,14 @@ impl Rig {
             return Some("server and subscribers share one core: use a machine with two or more".into());
         }
         if self.refused > 0 {
-            return Some(format!("{} chunks did not get into the server's feed: use fewer --tokens", self.refused));
+            return Some(format!(
+                "{} chunks did not get into the server's feed: use fewer --tokens",
+                self.refused
+            ));
         }
         if !readers.failed.is_empty() {
-            let list = readers.failed.iter().map(|(why, n)| format!("{n} × {why}")).collect::<Vec<_>>().join(", ");
+            let list =
+                readers.failed.iter().map(|(why, n)| format!("{n} × {why}")).collect::<Vec<_>>().join(", ");
             return Some(format!("connections ended before the bench did: {list}"));
         }
         let late = LATE.max(Duration::from_secs_f64(if rate > 0.0 { 1.0 / rate } else { 0.0 }));
@@ -161,7 +172,9 @@ impl Rig {
         }
         if report.steal.is_some_and(|steal| steal > STOLEN) {
             let percent = report.steal.unwrap_or_default() * 100.0;
-            return Some(format!("the machine's host took {percent:.0} % of its time: try again later, or elsewhere"));
+            return Some(format!(
+                "the machine's host took {percent:.0} % of its time: try again later, or elsewhere"
+            ));
         }
         None
     }
