@@ -133,7 +133,7 @@ fn fanout<M: Measurement>(c: &mut Criterion<M>, unit: &str) {
         for encoding in [Encoding::PerSubscriber, Encoding::Once] {
             let mut group =
                 c.benchmark_group(format!("fanout {unit}/{}/{}", bus.as_str(), encoding.as_str()));
-            for subscribers in [0, 1, 10, 100] {
+            for subscribers in [1, 100] {
                 let mut stage = Stage::new(bus, encoding, subscribers);
                 group.throughput(Throughput::Elements(subscribers.max(1)));
                 group.bench_function(subscribers.to_string(), |b| b.iter(|| stage.token()));

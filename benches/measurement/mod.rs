@@ -1,8 +1,6 @@
 //! Three things that one bench can measure: time, heap allocations, and bytes asked of the heap, each of the thread that
 //! runs it.
 
-#![expect(dead_code, reason = "not every bench uses all of it")]
-
 use std::time::Duration;
 
 use criterion::measurement::{Measurement, ValueFormatter};
@@ -10,10 +8,10 @@ use criterion::{Criterion, Throughput};
 use skewlab::probe::Allocations;
 
 /// Heap allocations of this thread.
-pub struct AllocationCount;
+pub(crate) struct AllocationCount;
 
 /// Bytes that this thread asked of the heap.
-pub struct AllocatedBytes;
+pub(crate) struct AllocatedBytes;
 
 macro_rules! exact {
     ($name:ident, $of:ident, $unit:literal) => {
@@ -72,7 +70,7 @@ impl ValueFormatter for Plain {
 }
 
 /// Long enough to say something, short enough to be run.
-pub fn times() -> Criterion {
+pub(crate) fn times() -> Criterion {
     Criterion::default()
         .sample_size(30)
         .warm_up_time(Duration::from_millis(300))
@@ -81,7 +79,7 @@ pub fn times() -> Criterion {
 }
 
 /// An exact count needs no long look.
-pub fn counts<M: Measurement>(of: M) -> Criterion<M> {
+pub(crate) fn counts<M: Measurement>(of: M) -> Criterion<M> {
     Criterion::default()
         .with_measurement(of)
         .sample_size(10)

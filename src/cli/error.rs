@@ -44,10 +44,11 @@ impl CliError {
     pub(super) fn code(&self) -> ExitCode {
         match self {
             CliError::NothingRan(_) => ExitCode::NothingRan,
+            // The machine or the rig could not do it: nothing was said of any server.
+            CliError::FanOut(_) => ExitCode::RigInvalid,
             CliError::Output(_)
             | CliError::Store(_)
             | CliError::Start(_)
-            | CliError::FanOut(_)
             | CliError::Server(ServerError::Bind { .. }) => ExitCode::Internal,
             _ => ExitCode::Usage,
         }

@@ -15,6 +15,7 @@ use crate::record::bench::{Bench, Settings};
 use crate::report;
 use crate::run::fanout::{GeneratorMutant, Options, Progress, Subject};
 use crate::suite;
+use crate::swarm::Conduct;
 
 /// Measure what a token costs a server: CPU, allocations, bytes and side effects, by bus and subscribers
 #[derive(Debug, ClapArgs)]
@@ -69,6 +70,10 @@ pub(super) struct FanOut {
     /// Folder with more profiles
     #[arg(long, value_name = "DIR")]
     profiles: Option<PathBuf>,
+    /// Further subscribers of each server that never read, and are not measured
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    stalled: u32,
     /// A deliberate fault, to see that it is seen: the generator stands still for so many milliseconds in each block
     #[arg(long, hide = true, value_name = "MS")]
     mutant_stall: Option<u32>,
@@ -153,7 +158,8 @@ pub(super) fn run(args: &FanOut) -> Result<ExitCode, CliError> {
         report::writable(dir).map_err(|e| CliError::Usage(e.to_string()))?;
     }
     let mutant = args.mutant_stall.map(|ms| GeneratorMutant::Stall(Duration::from_millis(ms.into())));
-    let options = Options { subjects, settings, reference: !args.no_reference, mutant };
+    let unhealthy = vec![Conduct::Stalled; args.stalled as usize];
+    let options = Options { subjects, settings, reference: !args.no_reference, unhealthy, mutant };
     let stop = interrupt::flag();
     let bench = suite::fan_out(&options, &stop, &progress)?;
     clear();

@@ -276,8 +276,10 @@ pub struct RigReport {
     pub noise: f64,
     /// Heap bytes per connection on the server's thread; absent without connections.
     pub server_bytes_per_connection: Option<f64>,
-    /// Heap bytes per connection on the subscribers' side, its shared buffers included.
+    /// Heap bytes per connection on the subscribers' thread.
     pub client_bytes_per_connection: Option<f64>,
+    /// Heap bytes of that thread that do not depend on their number: its buffer and its distributions.
+    pub client_shared_bytes: Option<u64>,
     /// Descriptors that this process may open.
     pub descriptors: u64,
 }

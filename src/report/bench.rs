@@ -18,15 +18,15 @@ pub fn bench_table(bench: &Bench, out: &mut dyn Write) -> io::Result<()> {
         "{} chunks of {} bytes, {pace}, {} blocks each, traits of {}\n",
         settings.tokens, settings.payload_bytes, settings.repeats, settings.server
     )?;
-    section(out, "cost per token, on the server's thread", &costs(&bench.points))?;
-    section(out, "side effects per token", &side_effects(&bench.points))?;
-    section(out, "cost per token = a + b · subscribers", &models(&bench.models))?;
+    section(out, "cost per token, on the server's thread", costs(&bench.points).as_ref())?;
+    section(out, "side effects per token", side_effects(&bench.points).as_ref())?;
+    section(out, "cost per token = a + b · subscribers", models(&bench.models).as_ref())?;
     section(
         out,
         "CPU against the first, interleaved (A/A: against a copy of itself)",
-        &ratios(&bench.ratios),
+        ratios(&bench.ratios).as_ref(),
     )?;
-    section(out, "what the subscribers saw", &deliveries(&bench.delivery))?;
+    section(out, "what the subscribers saw", deliveries(&bench.delivery).as_ref())?;
     rig(bench, out)
 }
 
@@ -36,7 +36,7 @@ pub fn bench_json(bench: &Bench, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)
 }
 
-fn section(out: &mut dyn Write, title: &str, table: &Option<Table>) -> io::Result<()> {
+fn section(out: &mut dyn Write, title: &str, table: Option<&Table>) -> io::Result<()> {
     match table {
         Some(table) => writeln!(out, "{}\n{table}\n", paint(title, Style::new().bold())),
         None => Ok(()),
@@ -181,7 +181,7 @@ fn deliveries(deliveries: &[Delivery]) -> Option<Table> {
         let mut reach = format!("{:.4}", d.reach);
         for (n, what) in [(d.missing, "missing"), (d.duplicated, "twice"), (d.reordered, "late")] {
             if n > 0 {
-                reach.push_str(&format!(", {n} {what}"));
+                reach = format!("{reach}, {n} {what}");
             }
         }
         vec![
@@ -242,9 +242,10 @@ fn rig(bench: &Bench, out: &mut dyn Write) -> io::Result<()> {
         |value: Option<f64>| value.map_or_else(|| "not measured".to_owned(), |b| format!("{b:.0} bytes"));
     writeln!(
         out,
-        "  heap per connection: server {}, subscribers {}",
+        "  heap per connection: server {}, subscribers {} (beside {} KiB for all of them)",
         bytes(rig.server_bytes_per_connection),
-        bytes(rig.client_bytes_per_connection)
+        bytes(rig.client_bytes_per_connection),
+        rig.client_shared_bytes.unwrap_or_default() / 1024
     )
 }
 

@@ -17,6 +17,10 @@ use super::query::SocketQuery;
 use super::{Inner, inbound, legacy, session};
 use crate::probe::ledger::Endpoint;
 
+/// Bytes of a connection's read buffer. Clients send an authentication frame and now and then a message; one that is
+/// longer makes the buffer grow.
+const READ_BUFFER: usize = 1024;
+
 /// The server's end of a WebSocket.
 pub(super) type Socket = WebSocketStream<TokioIo<Upgraded>>;
 
@@ -37,7 +41,7 @@ pub(super) async fn take_over(server: Arc<Inner>, upgrade: OnUpgrade, admission:
     let config = WebSocketConfig::default()
         .max_message_size(Some(limit))
         .max_frame_size(Some(limit))
-        .read_buffer_size(8 * 1024);
+        .read_buffer_size(READ_BUFFER);
     let io = TokioIo::new(upgraded);
     let mut socket = WebSocketStream::from_raw_socket(io, Role::Server, Some(config)).await;
     let codes = server.traits.socket.close;

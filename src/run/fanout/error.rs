@@ -1,5 +1,7 @@
 //! Why a bench could not be run, or not to its end.
 
+use crate::swarm::SwarmError;
+
 /// A bench that failed for a reason of its own; a saturated rig is no error but a result that is not valid.
 #[derive(Debug, thiserror::Error)]
 pub enum FanOutError {
@@ -14,9 +16,12 @@ pub enum FanOutError {
     /// A server did not start, or ended.
     #[error("a server under test failed: {0}")]
     Server(String),
-    /// The subscribers could not be connected or read.
-    #[error("the subscribers failed: {0}")]
-    Swarm(String),
+    /// The subscribers could not be read.
+    #[error(transparent)]
+    Swarm(#[from] SwarmError),
+    /// The subscribers could not be connected.
+    #[error("{0}")]
+    Connect(String),
     /// The reference writer failed.
     #[error("the reference writer failed: {0}")]
     Reference(std::io::Error),

@@ -189,8 +189,12 @@ async fn serve(
                 let _ = reply.send(reading(&server));
             }
             Command::Await { deltas, reply } => {
-                server.published(deltas).await;
-                let _ = reply.send(reading(&server));
+                // On a task of its own: a publish that never ends must not keep this thread from ending.
+                let server = server.clone();
+                tokio::spawn(async move {
+                    server.published(deltas).await;
+                    let _ = reply.send(reading(&server));
+                });
             }
         }
     }

@@ -3,15 +3,16 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 
+use super::Options;
 use super::error::FanOutError;
-use super::generator::{Emitted, GeneratorMutant, Schedule, emit};
+use super::generator::{Emitted, Schedule, emit};
 use super::host::{Host, Reading};
 use super::raw_writer::{RawWriter, frame};
 use super::readers::Readers;
 use crate::agent_server::server::Chunk;
-use crate::record::bench::Settings;
 use crate::wire::{Dialect, Event, EventBody, Source, numbered};
 
 /// How long nothing at all may happen before a block is given up.
@@ -69,15 +70,16 @@ impl Lane {
         Lane { group, party, next: 0, published: 0 }
     }
 
-    /// Runs `chunks` chunks through the party.
+    /// Runs `chunks` chunks through the party, of which `due` delta frames are due to its subscribers.
     pub(super) fn block(
         &mut self,
         chunks: u32,
-        settings: &Settings,
-        mutant: Option<GeneratorMutant>,
+        due: u64,
+        options: &Options,
         readers: &mut Readers,
         stop: &AtomicBool,
     ) -> Result<Result<BlockCost, Cut>, FanOutError> {
+        let settings = &options.settings;
         let gap = settings.rate.map_or(Duration::ZERO, |rate| Duration::from_secs_f64(1.0 / rate));
         let bytes = usize::try_from(settings.payload_bytes).unwrap_or(usize::MAX);
         let texts: Vec<String> =
@@ -88,8 +90,8 @@ impl Lane {
         self.next += u64::from(chunks);
         match &self.party {
             Party::Server(host) => {
-                let done = through_server(host, &mut self.published, texts, schedule, mutant, stop)?;
-                Ok(done)
+                let block = Block { texts, schedule, due, group: self.group };
+                through_server(host, &mut self.published, block, options, readers, stop)
             }
             Party::Raw(writer) => {
                 let frames = texts.iter().map(|text| frame(&delta_frame(text))).collect();
@@ -114,36 +116,59 @@ fn delta_frame(text: &str) -> String {
     event.encode(Dialect::CURRENT)
 }
 
+/// What goes through a server in one go.
+struct Block {
+    texts: Vec<String>,
+    schedule: Schedule,
+    due: u64,
+    group: usize,
+}
+
 fn through_server(
     host: &Host,
     published: &mut u64,
-    texts: Vec<String>,
-    schedule: Schedule,
-    mutant: Option<GeneratorMutant>,
+    block: Block,
+    options: &Options,
+    readers: &Readers,
     stop: &AtomicBool,
 ) -> Result<Result<BlockCost, Cut>, FanOutError> {
+    let Block { texts, schedule, due, group } = block;
     let chunks: Vec<Chunk> =
         texts.into_iter().map(|text| Chunk { text: Some(text), reasoning: None }).collect();
-    let wanted = *published + chunks.len() as u64;
+    // A publish ends with its slowest subscriber, so with one that does not read it never may. Then the block is over
+    // when all others have everything.
+    let by_readers = !options.unhealthy.is_empty();
+    let count = chunks.len() as u64;
+    let wanted = *published + count;
     let before = host.read()?;
-    let mut out = host.read_when_out(wanted)?;
+    let mut out = if by_readers { None } else { Some(host.read_when_out(wanted)?) };
     let (emitted, halt) = (AtomicU64::new(0), AtomicBool::new(false));
     let (ended, generated) = std::thread::scope(|scope| {
         let generator = std::thread::Builder::new()
             .name("generator".into())
-            .spawn_scoped(scope, || emit(chunks, schedule, mutant, &host.chunks, &emitted, &halt))
+            .spawn_scoped(scope, || emit(chunks, schedule, options.mutant, &host.chunks, &emitted, &halt))
             .map_err(|error| FanOutError::Thread { what: "the generator", error })?;
         let mut watch = Watch::new(schedule, *published, wanted);
         let ended = loop {
-            match out.try_recv() {
-                Ok(after) => break Ok(after),
-                Err(TryRecvError::Closed) => {
-                    halt.store(true, Ordering::Relaxed);
-                    return Err(FanOutError::Server("its thread ended in the middle of a block".into()));
+            let (sent, read) = (emitted.load(Ordering::Relaxed), readers.got(group));
+            let after = match out.as_mut().map(oneshot::Receiver::try_recv) {
+                Some(Ok(after)) => Some(Ok(after)),
+                Some(Err(TryRecvError::Closed)) => {
+                    Some(Err(FanOutError::Server("its thread ended in the middle of a block".into())))
                 }
-                Err(TryRecvError::Empty) => {}
+                Some(Err(TryRecvError::Empty)) => None,
+                None => (sent == count && read >= due).then(|| host.read()),
+            };
+            match after {
+                Some(Ok(after)) => break Ok(after),
+                Some(Err(error)) => {
+                    halt.store(true, Ordering::Relaxed);
+                    return Err(error);
+                }
+                None => {}
             }
-            if let Some(cut) = watch.look(host.published(), emitted.load(Ordering::Relaxed), stop) {
+            let through = if by_readers { *published + read * count / due.max(1) } else { host.published() };
+            if let Some(cut) = watch.look(through, sent, stop) {
                 break Err(cut);
             }
             std::thread::sleep(Duration::from_millis(2));

@@ -40,6 +40,7 @@ use rig::Rig;
 use crate::probe::limits;
 use crate::record::bench::{Delivery, Point, RigReport, Settings};
 use crate::seed::Seed;
+use crate::swarm::Conduct;
 
 /// What to measure.
 #[derive(Debug)]
@@ -50,6 +51,8 @@ pub struct Options {
     pub settings: Settings,
     /// Whether to measure the reference writer too.
     pub reference: bool,
+    /// Further subscribers of each server that do not read as they should. They are not measured.
+    pub unhealthy: Vec<Conduct>,
     /// A deliberate fault of the generator.
     pub mutant: Option<GeneratorMutant>,
 }
@@ -99,8 +102,8 @@ pub fn run(
 ) -> Result<Measured, FanOutError> {
     let settings = &options.settings;
     let lanes = options.subjects.len() + 1 + if options.reference { 2 } else { 0 };
-    let most = settings.subscribers.iter().copied().max().unwrap_or(0);
-    let wanted = lanes as u64 * u64::from(most) * 2 + OTHER_DESCRIPTORS;
+    let most = settings.subscribers.iter().copied().max().unwrap_or(0) as usize + options.unhealthy.len();
+    let wanted = (lanes * most * 2) as u64 + OTHER_DESCRIPTORS;
     let descriptors = limits::raise_descriptors(wanted).map_err(|e| FanOutError::Limit(e.to_string()))?;
     let mut bench = Bench::start(options, descriptors)?;
     let rounds = settings.repeats * u32::try_from(settings.subscribers.len()).unwrap_or(u32::MAX);
@@ -131,7 +134,9 @@ impl Bench {
     fn start(options: &Options, descriptors: u64) -> Result<Bench, FanOutError> {
         let seed = Seed(options.settings.seed);
         let mut parties = Vec::new();
-        for (n, subject) in options.subjects.iter().chain(options.subjects.first()).enumerate() {
+        // With nothing to compare there is nothing to control.
+        let copy = options.subjects.first().filter(|_| options.subjects.len() > 1 || options.reference);
+        for (n, subject) in options.subjects.iter().chain(copy).enumerate() {
             let host = Host::start(&subject.name, &subject.profile, seed.derive(&format!("server {n}")))?;
             parties.push(Party::Server(host));
         }
@@ -139,8 +144,12 @@ impl Bench {
             parties.push(Party::Raw(RawWriter::start()?));
             parties.push(Party::Raw(RawWriter::start()?));
         }
-        let readers = Readers::start(parties.len())?;
-        let lanes = parties.into_iter().enumerate().map(|(group, party)| Lane::new(group, party)).collect();
+        let mut readers = Readers::start(parties.len())?;
+        let lanes: Vec<Lane> =
+            parties.into_iter().enumerate().map(|(group, party)| Lane::new(group, party)).collect();
+        for lane in &lanes {
+            readers.connect_unhealthy(lane, &options.unhealthy)?;
+        }
         Ok(Bench { lanes, readers, rig: Rig::new(descriptors) })
     }
 
@@ -170,11 +179,12 @@ impl Bench {
                 let warm_up = round == 0;
                 let chunks = if warm_up { WARM_UP.min(settings.tokens) } else { settings.tokens };
                 let lane = &mut self.lanes[n];
-                let cost = match lane.block(chunks, settings, options.mutant, &mut self.readers, stop)? {
+                let due = u64::from(chunks) * u64::from(subscribers);
+                let cost = match lane.block(chunks, due, options, &mut self.readers, stop)? {
                     Ok(cost) => cost,
                     Err(cut) => return Ok((level, Some(cut))),
                 };
-                self.readers.drain(lane.group, u64::from(chunks) * u64::from(subscribers), stop);
+                self.readers.drain(lane.group, due, stop);
                 if !warm_up {
                     self.rig.block(&cost);
                     level.add(n, cost);

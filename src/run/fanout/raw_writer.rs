@@ -136,18 +136,16 @@ fn written(sockets: &mut [TcpStream], block: &Block) -> io::Result<Duration> {
 /// A server's text frame: no mask, no fragments.
 pub(super) fn frame(text: &str) -> Vec<u8> {
     let mut frame = vec![0x81];
-    match text.len() {
-        length @ 0..=125 => frame.push(u8::try_from(length).unwrap_or_default()),
-        length => match u16::try_from(length) {
-            Ok(short) => {
-                frame.push(126);
-                frame.extend(short.to_be_bytes());
-            }
-            Err(_) => {
-                frame.push(127);
-                frame.extend((length as u64).to_be_bytes());
-            }
-        },
+    match (u8::try_from(text.len()), u16::try_from(text.len())) {
+        (Ok(short @ 0..=125), _) => frame.push(short),
+        (_, Ok(longer)) => {
+            frame.push(126);
+            frame.extend(longer.to_be_bytes());
+        }
+        _ => {
+            frame.push(127);
+            frame.extend((text.len() as u64).to_be_bytes());
+        }
     }
     frame.extend(text.as_bytes());
     frame

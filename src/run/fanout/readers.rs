@@ -8,7 +8,7 @@ use super::error::FanOutError;
 use super::generator::Schedule;
 use super::lane::{Lane, Party};
 use crate::record::bench::Quantiles;
-use crate::swarm::{Block, Conduct, Pace, Report, SocketSpec, Swarm, SwarmError};
+use crate::swarm::{Block, Conduct, ConnectReport, Pace, Report, SocketSpec, Swarm};
 
 /// How long frames that are out may take to be read, without one arriving, before they count as lost.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -18,8 +18,10 @@ const DRAIN: Duration = Duration::from_secs(5);
 pub(super) struct Memory {
     /// On the server's thread; absent for the reference.
     pub(super) server: Option<f64>,
-    /// On the subscribers' thread, with its share of what they share.
+    /// On the subscribers' thread.
     pub(super) client: f64,
+    /// What that thread holds for all of them together.
+    pub(super) shared: u64,
 }
 
 /// What one server's subscribers saw since everything was last forgotten.
@@ -55,15 +57,33 @@ pub(super) struct Readers {
     cpu_before: Duration,
 }
 
-fn failed(error: SwarmError) -> FanOutError {
-    FanOutError::Swarm(error.to_string())
-}
-
 impl Readers {
     pub(super) fn start(groups: usize) -> Result<Readers, FanOutError> {
-        let swarm = Swarm::spawn(groups).map_err(failed)?;
+        let swarm = Swarm::spawn(groups + 1)?;
         let (open, before) = (vec![0; groups], vec![0; groups]);
         Ok(Readers { swarm, open, before, cpu: Duration::ZERO, cpu_before: Duration::ZERO })
+    }
+
+    /// Connects subscribers that do not read as they should. They are in a group that nobody measures.
+    pub(super) fn connect_unhealthy(&mut self, lane: &Lane, conducts: &[Conduct]) -> Result<(), FanOutError> {
+        let Party::Server(host) = &lane.party else { return Ok(()) };
+        let group = self.open.len();
+        let path = format!("/sockets/events/{}", host.conversation);
+        let spec = |conduct: &Conduct| SocketSpec {
+            addr: host.addr,
+            path_and_query: path.clone(),
+            auth_frame: None,
+            group,
+            conduct: *conduct,
+        };
+        let specs: Vec<SocketSpec> = conducts.iter().map(spec).collect();
+        let report = self.swarm.connect(specs, Pace::default())?;
+        made(&report, conducts.len())
+    }
+
+    /// Deltas that a group got since its block began.
+    pub(super) fn got(&self, group: usize) -> u64 {
+        self.swarm.progress(group).deltas.saturating_sub(self.before[group])
     }
 
     /// Brings a lane to that many subscribers. Says what each cost if there are new ones.
@@ -91,15 +111,8 @@ impl Readers {
             Party::Server(_) => None,
             Party::Raw(writer) => Some(writer.accept(new as usize)),
         };
-        let report = self.swarm.connect(vec![spec; new as usize], Pace::default()).map_err(failed)?;
-        if report.ready != u64::from(new) {
-            let why: Vec<String> = report.refused.iter().map(|(why, n)| format!("{n} × {why}")).collect();
-            return Err(FanOutError::Swarm(format!(
-                "{} of {new} connections were made: {}",
-                report.ready,
-                why.join(", ")
-            )));
-        }
+        let report = self.swarm.connect(vec![spec; new as usize], Pace::default())?;
+        made(&report, new as usize)?;
         if let Some(accepted) = accepted {
             let gone = || FanOutError::Reference(std::io::Error::other("its thread ended"));
             accepted.recv().map_err(|_| gone())?.map_err(FanOutError::Reference)?;
@@ -112,9 +125,9 @@ impl Readers {
             }
             _ => None,
         };
-        let memory = self.swarm.report().map_err(failed)?.memory;
-        let client = whole(memory.socket_bytes + memory.shared_bytes) / whole(memory.sockets.max(1));
-        Ok(Some(Memory { server, client }))
+        let memory = self.swarm.report()?.memory;
+        let client = whole(memory.socket_bytes) / whole(memory.sockets.max(1));
+        Ok(Some(Memory { server, client, shared: memory.shared_bytes }))
     }
 
     /// Tells a group of the block that is to come.
@@ -127,14 +140,14 @@ impl Readers {
     ) -> Result<(), FanOutError> {
         self.before[group] = self.swarm.progress(group).deltas;
         let block = Block { start: schedule.start, gap: schedule.gap, first, batch };
-        self.swarm.begin(group, block).map_err(failed)
+        Ok(self.swarm.begin(group, block)?)
     }
 
     /// Waits until a group has what is due to it, or until nothing has come for a while.
     pub(super) fn drain(&self, group: usize, due: u64, stop: &AtomicBool) {
         let mut last = (0, Instant::now());
         loop {
-            let got = self.swarm.progress(group).deltas - self.before[group];
+            let got = self.got(group);
             if got >= due || stop.load(Ordering::Relaxed) {
                 return;
             }
@@ -149,31 +162,42 @@ impl Readers {
 
     /// Forgets what was counted and timed so far.
     pub(super) fn forget(&mut self) -> Result<(), FanOutError> {
-        self.swarm.forget().map_err(failed)?;
-        self.cpu_before = self.swarm.report().map_err(failed)?.cpu;
+        self.swarm.forget()?;
+        self.cpu_before = self.swarm.report()?.cpu;
         Ok(())
     }
 
     /// What every group saw since the last [`Readers::forget`].
     pub(super) fn seen(&mut self) -> Result<Vec<GroupSeen>, FanOutError> {
-        let report = self.swarm.report().map_err(failed)?;
+        let report = self.swarm.report()?;
         self.cpu += report.cpu.saturating_sub(self.cpu_before);
         self.cpu_before = report.cpu;
         Ok(seen(&report))
     }
 
     pub(super) fn stop(self) -> Result<ReadersSeen, FanOutError> {
-        let report = self.swarm.stop().map_err(failed)?;
+        let report = self.swarm.stop()?;
         let mut failed = BTreeMap::new();
-        for (why, n) in report.groups.iter().flat_map(|group| &group.closed) {
+        let healthy = &report.groups[..self.open.len().min(report.groups.len())];
+        for (why, n) in healthy.iter().flat_map(|group| &group.closed) {
             *failed.entry(why.to_string()).or_default() += n;
         }
-        let unread: u64 = report.groups.iter().map(|group| group.unread).sum();
+        let unread: u64 = healthy.iter().map(|group| group.unread).sum();
         if unread > 0 {
             failed.insert("left with bytes unread".to_owned(), unread);
         }
         Ok(ReadersSeen { cpu: self.cpu, failed })
     }
+}
+
+/// Whether all connections were made; else why not.
+fn made(report: &ConnectReport, wanted: usize) -> Result<(), FanOutError> {
+    if report.ready == wanted as u64 {
+        return Ok(());
+    }
+    let why: Vec<String> = report.refused.iter().map(|(why, n)| format!("{n} × {why}")).collect();
+    let (ready, why) = (report.ready, why.join(", "));
+    Err(FanOutError::Connect(format!("{ready} of {wanted} connections were made: {why}")))
 }
 
 fn seen(report: &Report) -> Vec<GroupSeen> {

@@ -34,6 +34,7 @@ pub(super) struct Rig {
     loop_lag: Vec<Quantiles>,
     server_bytes: Option<f64>,
     client_bytes: Option<f64>,
+    shared_bytes: Option<u64>,
 }
 
 impl Rig {
@@ -51,6 +52,7 @@ impl Rig {
             loop_lag: Vec::new(),
             server_bytes: None,
             client_bytes: None,
+            shared_bytes: None,
         }
     }
 
@@ -59,6 +61,7 @@ impl Rig {
         if let Some(memory) = memory {
             self.server_bytes = memory.server.or(self.server_bytes);
             self.client_bytes = Some(memory.client);
+            self.shared_bytes = Some(memory.shared);
         }
     }
 
@@ -109,6 +112,7 @@ impl Rig {
             noise: self.noise.score().unwrap_or_default(),
             server_bytes_per_connection: self.server_bytes,
             client_bytes_per_connection: self.client_bytes,
+            client_shared_bytes: self.shared_bytes,
             descriptors: self.descriptors,
         };
         report.reason = self.fault(settings, &report, readers, cut);
