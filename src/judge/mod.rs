@@ -12,6 +12,7 @@
 //! beside `invalid`, which says that the evidence itself is broken.
 
 pub mod align;
+pub mod bench;
 mod durable;
 mod evidence;
 pub mod exit;
@@ -24,6 +25,7 @@ mod mutants;
 mod rig;
 #[cfg(test)]
 mod sample;
+pub mod stats;
 mod wrong;
 
 pub use align::{Alignment, Kind, align};

@@ -95,7 +95,7 @@ mod tests {
             let once = |_| {
                 let start = thread_cpu();
                 black_box(work(rounds));
-                thread_cpu() - start
+                thread_cpu().saturating_sub(start)
             };
             (0..9).map(once).min().unwrap()
         };

@@ -1,0 +1,28 @@
+//! Intervals in JSON, which has no infinity: an end without a bound is `null`.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+pub(super) fn serialize<S: Serializer>(ends: &[f64; 2], to: S) -> Result<S::Ok, S::Error> {
+    ends.map(|end| end.is_finite().then_some(end)).serialize(to)
+}
+
+pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<[f64; 2], D::Error> {
+    let [lo, hi] = <[Option<f64>; 2]>::deserialize(from)?;
+    Ok([lo.unwrap_or(f64::NEG_INFINITY), hi.unwrap_or(f64::INFINITY)])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::record::bench::Line;
+
+    #[test]
+    fn an_interval_without_bounds_is_read_back() {
+        for b_ci in [[1.5, 2.5], [0.0, f64::INFINITY], [f64::NEG_INFINITY, f64::INFINITY]] {
+            let line = Line { a: 1.0, b: 2.0, b_ci };
+            let text = serde_json::to_string(&line).unwrap();
+            assert_eq!(serde_json::from_str::<Line>(&text).unwrap(), line, "{text}");
+        }
+        let line = Line { b_ci: [0.0, f64::INFINITY], ..Line::default() };
+        assert!(serde_json::to_string(&line).unwrap().contains(r#""b_ci":[0.0,null]"#));
+    }
+}
