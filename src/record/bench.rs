@@ -146,10 +146,10 @@ pub struct Model {
     /// CPU that each subscriber adds, ns.
     pub b_ns: f64,
     /// 95 % bootstrap interval of `a_ns`.
-    #[serde(with = "interval")]
+    #[serde(deserialize_with = "interval::deserialize")]
     pub a_ci: [f64; 2],
     /// 95 % bootstrap interval of `b_ns`.
-    #[serde(with = "interval")]
+    #[serde(deserialize_with = "interval::deserialize")]
     pub b_ci: [f64; 2],
     /// At each number of subscribers: measured median minus fitted value, as a share of the fitted value.
     pub residuals: Vec<Residual>,
@@ -178,7 +178,7 @@ pub struct Line {
     /// Per subscriber.
     pub b: f64,
     /// 95 % bootstrap interval of `b`.
-    #[serde(with = "interval")]
+    #[serde(deserialize_with = "interval::deserialize")]
     pub b_ci: [f64; 2],
 }
 
@@ -195,10 +195,10 @@ pub struct Ratio {
     /// Median over median.
     pub ratio: f64,
     /// 95 % bootstrap interval.
-    #[serde(with = "interval")]
+    #[serde(deserialize_with = "interval::deserialize")]
     pub ci: [f64; 2],
     /// The same interval of the denominator against a second copy of itself.
-    #[serde(with = "interval")]
+    #[serde(deserialize_with = "interval::deserialize")]
     pub control_ci: [f64; 2],
     /// Whether anything may be said: the ratio's interval leaves out 1, and the ratio is farther from 1 than the
     /// control's interval reaches.

@@ -1,11 +1,9 @@
-//! Intervals in JSON, which has no infinity: an end without a bound is `null`.
+//! Intervals in JSON, which has no infinity: `serde_json` writes an end without a bound as `null`, and reads no number
+//! back from that.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer};
 
-pub(super) fn serialize<S: Serializer>(ends: &[f64; 2], to: S) -> Result<S::Ok, S::Error> {
-    ends.map(|end| end.is_finite().then_some(end)).serialize(to)
-}
-
+/// For `deserialize_with`: `null` is no bound, below or above.
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<[f64; 2], D::Error> {
     let [lo, hi] = <[Option<f64>; 2]>::deserialize(from)?;
     Ok([lo.unwrap_or(f64::NEG_INFINITY), hi.unwrap_or(f64::INFINITY)])
