@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_tenth_more_is_claimed_and_so_is_a_tenth_less() {
-        for seed in 0..20 {
+        for seed in 0..5 {
             let more = compared(seed, 1.1, 0.02);
             assert!(more.claim && more.ci[0] > 1.0, "{more:?}");
             assert!(compared(seed, 0.9, 0.02).claim);
@@ -176,6 +176,18 @@ mod tests {
             "the control is all that changed"
         );
         assert!(shaky.control_ci[0] < 0.9 || shaky.control_ci[1] > 1.1, "{shaky:?}");
+    }
+
+    #[test]
+    fn a_difference_within_its_own_noise_is_not_claimed() {
+        let of: Vec<f64> = [900.0, 1200.0, 1300.0].repeat(5);
+        let judged = |of: Vec<f64>| {
+            let points = [point(SHIPPED, 50, vec![1000.0; 15]), point(ONCE, 50, of)];
+            ratios(&points, SHIPPED, &[(50, vec![1000.0; 15])], Seed(1)).remove(0)
+        };
+        let noisy = judged(of.clone());
+        assert!(noisy.ratio == 1.2 && noisy.ci[0] < 1.0 && !noisy.claim, "{noisy:?}");
+        assert!(judged(of.iter().map(|cost| cost + 200.0).collect()).claim);
     }
 
     #[test]

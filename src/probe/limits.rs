@@ -58,7 +58,7 @@ pub fn descriptors() -> (u64, u64) {
 pub fn raise_descriptors(wanted: u64) -> Result<u64, LimitError> {
     let nr_open = std::fs::read_to_string("/proc/sys/fs/nr_open").ok().and_then(|n| n.trim().parse().ok());
     raise(wanted, getrlimit(Resource::Nofile), nr_open, |limit| {
-        setrlimit(Resource::Nofile, limit).map_err(|error| error.kind())
+        setrlimit(Resource::Nofile, limit).map_err(rustix::io::Errno::kind)
     })
 }
 

@@ -95,7 +95,7 @@ mod tests {
             let once = |_| {
                 let start = thread_cpu();
                 black_box(work(rounds));
-                thread_cpu() - start
+                thread_cpu().saturating_sub(start)
             };
             (0..9).map(once).min().unwrap()
         };
@@ -103,6 +103,10 @@ mod tests {
         let mut noise = Noise::with_room(10);
         (0..10).for_each(|_| noise.sample());
         assert_eq!(noise.samples(), 10);
+        assert!(
+            noise.times.iter().min().is_some_and(|t| *t * 2 > fastest(ROUNDS)),
+            "a sample is the whole work"
+        );
         assert!(noise.score().is_some_and(|s| s >= 0.0));
     }
 }

@@ -1,10 +1,12 @@
 //! The result of a bench: what `bench.json` holds.
 //!
 //! Counts are exact. Times are of the server's thread alone, and are judged only as ratios of runs that were
-//! interleaved. A figure that was not measured is absent, never zero.
+//! interleaved. A figure that was not measured is absent, never zero. An interval with an end of `null` has no bound
+//! there: too few blocks to say.
 
 use serde::{Deserialize, Serialize};
 
+use super::interval;
 use super::observation::IdleWrites;
 
 /// Schema name and version of `bench.json`.
@@ -144,8 +146,10 @@ pub struct Model {
     /// CPU that each subscriber adds, ns.
     pub b_ns: f64,
     /// 95 % bootstrap interval of `a_ns`.
+    #[serde(deserialize_with = "interval::deserialize")]
     pub a_ci: [f64; 2],
     /// 95 % bootstrap interval of `b_ns`.
+    #[serde(deserialize_with = "interval::deserialize")]
     pub b_ci: [f64; 2],
     /// At each number of subscribers: measured median minus fitted value, as a share of the fitted value.
     pub residuals: Vec<Residual>,
@@ -174,6 +178,7 @@ pub struct Line {
     /// Per subscriber.
     pub b: f64,
     /// 95 % bootstrap interval of `b`.
+    #[serde(deserialize_with = "interval::deserialize")]
     pub b_ci: [f64; 2],
 }
 
@@ -190,8 +195,10 @@ pub struct Ratio {
     /// Median over median.
     pub ratio: f64,
     /// 95 % bootstrap interval.
+    #[serde(deserialize_with = "interval::deserialize")]
     pub ci: [f64; 2],
     /// The same interval of the denominator against a second copy of itself.
+    #[serde(deserialize_with = "interval::deserialize")]
     pub control_ci: [f64; 2],
     /// Whether anything may be said: the ratio's interval leaves out 1, and the ratio is farther from 1 than the
     /// control's interval reaches.

@@ -5,6 +5,7 @@ pub mod bench;
 pub mod cost;
 pub mod expectation;
 pub mod flow;
+mod interval;
 pub mod observation;
 pub mod run;
 pub mod verdict;
