@@ -1,6 +1,8 @@
 //! Three things that one bench can measure: time, heap allocations, and bytes asked of the heap, each of the thread that
 //! runs it.
 
+#![expect(clippy::cast_precision_loss, reason = "counts of one bench are far below 2^52")]
+
 use std::time::Duration;
 
 use criterion::measurement::{Measurement, ValueFormatter};
@@ -59,7 +61,9 @@ impl ValueFormatter for Plain {
 
     fn scale_throughputs(&self, _typical: f64, throughput: &Throughput, values: &mut [f64]) -> &'static str {
         if let Throughput::Elements(n) = throughput {
-            values.iter_mut().for_each(|v| *v /= *n as f64);
+            for value in values.iter_mut() {
+                *value /= *n as f64;
+            }
         }
         self.0
     }
