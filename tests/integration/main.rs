@@ -19,4 +19,5 @@ mod schema;
 mod serve;
 mod sockets;
 mod swarm;
+mod swarm_bytes;
 mod wire;
