@@ -75,8 +75,11 @@ pub(super) struct FanOut {
           value_parser = clap::value_parser!(u32).range(0..=10_000))]
     stalled: u32,
     /// A deliberate fault, to see that it is seen: the generator stands still for so many milliseconds in each block
-    #[arg(long, hide = true, value_name = "MS")]
+    #[arg(long, hide = true, value_name = "MS", conflicts_with = "mutant_closed")]
     mutant_stall: Option<u32>,
+    /// The same, and it then forgets that it is late
+    #[arg(long, hide = true, value_name = "MS")]
+    mutant_closed: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -157,7 +160,9 @@ pub(super) fn run(args: &FanOut) -> Result<ExitCode, CliError> {
         let dir = file.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."));
         report::writable(dir).map_err(|e| CliError::Usage(e.to_string()))?;
     }
-    let mutant = args.mutant_stall.map(|ms| GeneratorMutant::Stall(Duration::from_millis(ms.into())));
+    let millis = |ms: u32| Duration::from_millis(ms.into());
+    let stall = args.mutant_stall.map(|ms| GeneratorMutant::Stall(millis(ms)));
+    let mutant = stall.or(args.mutant_closed.map(|ms| GeneratorMutant::Closed(millis(ms))));
     let unhealthy = vec![Conduct::Stalled; args.stalled as usize];
     let options = Options { subjects, settings, reference: !args.no_reference, unhealthy, mutant };
     let stop = interrupt::flag();

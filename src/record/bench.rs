@@ -279,8 +279,9 @@ pub struct RigReport {
     pub server_run_delay: Option<f64>,
     /// Share of the machine's time that its host took away.
     pub steal: Option<f64>,
-    /// How much a fixed piece of work varied on this machine during the run: (p90 − p10) ÷ p50.
-    pub noise: f64,
+    /// How much a fixed piece of work varied on this machine during the run: (p90 − p10) ÷ p50; absent after too few
+    /// looks.
+    pub noise: Option<f64>,
     /// Heap bytes per connection on the server's thread; absent without connections.
     pub server_bytes_per_connection: Option<f64>,
     /// Heap bytes per connection on the subscribers' thread.

@@ -230,7 +230,7 @@ fn rig(bench: &Bench, out: &mut dyn Write) -> io::Result<()> {
         share(rig.reader_cpu),
         maybe(rig.server_run_delay),
         maybe(rig.steal),
-        share(rig.noise)
+        maybe(rig.noise)
     )?;
     let late =
         |q: &Quantiles| format!("p50 {}, p99 {}, max {}", time(q.p50_ns), time(q.p99_ns), time(q.max_ns));

@@ -21,8 +21,10 @@ pub fn fan_out(
     let measured = fanout::run(options, stop, progress)?;
     let seed = Seed(options.settings.seed);
     let mut ratios = Vec::new();
-    if let Some(first) = measured.points.first() {
-        ratios.extend(judge::bench::ratios(&measured.points, Subject::of(first), &measured.controls, seed));
+    if let Some(first) = options.subjects.first() {
+        // The controls are copies of this one and of no other.
+        let first = Subject { bus: &first.bus, encoding: &first.encoding };
+        ratios.extend(judge::bench::ratios(&measured.points, first, &measured.controls, seed));
     }
     ratios.extend(against_reference(&measured, seed));
     Ok(Bench {

@@ -7,6 +7,7 @@ mod check_cli;
 mod check_files;
 mod cli;
 mod determinism;
+mod fanout;
 mod fixtures;
 mod floors;
 mod mixed;

@@ -43,7 +43,7 @@ impl Served {
         let profile = folder.catalogue().server("under-test").unwrap();
         let text = |n| Chunk { text: Some(numbered::text(n, load.bytes)), reasoning: None };
         let chunks = (0..load.tokens).map(text).collect();
-        let script = Script { user: "hi".into(), chunks, gap: load.gap, finish: Finish::Message };
+        let script = Script { user: "hi".into(), chunks, gap: load.gap, finish: Finish::Message, feed: None };
         let config = ServerConfig {
             keys: vec![KEY.into()],
             script,

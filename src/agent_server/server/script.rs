@@ -65,7 +65,7 @@ impl Feed {
     }
 
     /// The chunks, for the first turn that asks.
-    pub(super) fn take(&self) -> Option<mpsc::Receiver<Chunk>> {
+    pub(crate) fn take(&self) -> Option<mpsc::Receiver<Chunk>> {
         lock(&self.0).take()
     }
 }

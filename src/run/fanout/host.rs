@@ -24,8 +24,9 @@ use crate::wire::Mutation;
 /// Chunks that may wait between the generator and the server: more than one block ever holds.
 pub(super) const FEED_ROOM: usize = 1 << 20;
 
-/// How often the event loop's punctuality is looked at. Seldom enough to cost nothing that shows.
-const LAG_TICK: Duration = Duration::from_millis(20);
+/// How often the event loop's punctuality is looked at. Each look is a wake-up that is billed to the server, so there
+/// are few.
+const LAG_TICK: Duration = Duration::from_millis(200);
 
 /// What the server's thread has spent and done so far.
 #[derive(Debug, Clone)]

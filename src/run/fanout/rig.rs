@@ -17,8 +17,14 @@ const LATE: Duration = Duration::from_millis(20);
 /// come in time.
 const READER_FULL: f64 = 0.9;
 
+/// From here on a fixed piece of work takes so different a time that no figure of the same machine compares.
+const NOISY: f64 = 0.5;
+
 /// Share of the machine that its host may take away.
 const STOLEN: f64 = 0.3;
+
+/// Looks at the machine between two rounds, a millisecond each.
+const LOOKS: u32 = 3;
 
 /// Collects the load while blocks run.
 pub(super) struct Rig {
@@ -81,7 +87,9 @@ impl Rig {
 
     /// Looks at the machine, while no block runs.
     pub(super) fn sample(&mut self) {
-        self.noise.sample();
+        for _ in 0..LOOKS {
+            self.noise.sample();
+        }
     }
 
     pub(super) fn loop_lag(&mut self, lag: Quantiles) {
@@ -109,7 +117,7 @@ impl Rig {
                 .as_ref()
                 .zip(MachineTime::now())
                 .and_then(|(then, now)| now.stolen_since(then)),
-            noise: self.noise.score().unwrap_or_default(),
+            noise: self.noise.score(),
             server_bytes_per_connection: self.server_bytes,
             client_bytes_per_connection: self.client_bytes,
             client_shared_bytes: self.shared_bytes,
@@ -172,6 +180,12 @@ impl Rig {
             return Some(format!(
                 "the subscribers' thread used {:.0} % of its core: lower --rate or --subscribers",
                 report.reader_cpu * 100.0
+            ));
+        }
+        if report.noise.is_some_and(|noise| noise > NOISY) {
+            let percent = report.noise.unwrap_or_default() * 100.0;
+            return Some(format!(
+                "the same work took {percent:.0} % more or less time: stop what else runs here"
             ));
         }
         if report.steal.is_some_and(|steal| steal > STOLEN) {
