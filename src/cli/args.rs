@@ -138,6 +138,9 @@ pub(super) struct Serve {
     /// Scenario whose workload is streamed in every turn, as NAME or NAME:WORKLOAD
     #[arg(long, value_name = "NAME[:WORKLOAD]", default_value = "release-skew")]
     pub(super) script: String,
+    /// Subscribers that a conversation takes [default: as many as the release]; 0 for no limit
+    #[arg(long, value_name = "N")]
+    pub(super) max_subscribers: Option<usize>,
     /// Frame mutation applied to every delta of the legacy socket
     #[arg(long, value_name = "MUTATION", default_value = "none", allow_hyphen_values = true)]
     pub(super) mutation: String,

@@ -15,7 +15,10 @@ use crate::seed::Seed;
 
 pub(super) fn run(args: &Serve) -> Result<ExitCode, CliError> {
     let catalogue = catalogue(args.profiles.as_ref())?;
-    let profile = catalogue.server(&args.server)?;
+    let mut profile = catalogue.server(&args.server)?;
+    if let Some(most) = args.max_subscribers {
+        profile.traits.bus.max_subscribers = most;
+    }
     let (name, workload) = match args.script.rsplit_once(':') {
         Some((name, workload)) => (name, Some(workload)),
         None => (args.script.as_str(), None),
