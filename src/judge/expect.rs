@@ -1,25 +1,32 @@
 //! What a headline means next to what the scenario says.
 
+use std::collections::BTreeSet;
+
 use chrono::NaiveDate;
 
-use crate::record::{Expected, Finding, Hop, Known, Outcome, Reason, Scope, Signal};
+use crate::record::{Expected, Finding, Hop, Known, Metric, Outcome, Reason, Scope, Signal, Verdict};
 
-/// The outcome, and why it is not plainly expected.
+/// The outcome of a cell's findings, worst first, and why it is not plainly expected. What is said of the headline
+/// goes for the cell; `over` alone looks at all broken budgets, those under a worse headline included.
 ///
 /// - a rig fault is unexpected, whatever the scenario says: it says nothing about the subject;
 /// - as expected: fine, unless a known failure is listed, which is then stale;
 /// - the known failure: tolerated up to and including its last day, stale from then on;
 /// - anything else is unexpected, also when a known failure of another kind is listed or expired.
 pub fn outcome(
-    headline: &Finding,
+    findings: &[Finding],
     expected: &Expected,
     known: Option<&Known>,
     today: NaiveDate,
 ) -> (Outcome, Option<String>) {
+    let Some(headline) = findings.first() else {
+        return (Outcome::Unexpected, Some("nothing was found, not even that all is well".to_owned()));
+    };
     if headline.verdict.is_rig_fault() {
         return (Outcome::Unexpected, Some(headline.note.clone()));
     }
-    let differs = differences(headline, expected);
+    let mut differs = differences(headline, expected);
+    differs.extend(expected.over.as_ref().and_then(|over| other_budgets(findings, over)));
     match known {
         None if differs.is_empty() => (Outcome::Expected, None),
         None => (Outcome::Unexpected, Some(differs.join("; "))),
@@ -67,11 +74,32 @@ fn differences(headline: &Finding, expected: &Expected) -> Vec<String> {
         .collect()
 }
 
+/// The broken budgets, where they are not exactly those that are expected.
+fn other_budgets(findings: &[Finding], expected: &BTreeSet<Metric>) -> Option<String> {
+    let broken = findings.iter().filter(|f| f.verdict == Verdict::OverBudget);
+    let broken: BTreeSet<&str> = broken.filter_map(|f| f.reason.as_ref().map(Reason::as_str)).collect();
+    let wanted: BTreeSet<&str> = expected.iter().map(|metric| metric.as_str()).collect();
+    let list = |of: BTreeSet<&str>| match of.is_empty() {
+        true => "none".to_owned(),
+        false => of.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
+    };
+    (broken != wanted).then(|| format!("over budget is {}, expected {}", list(broken), list(wanted)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Verdict;
     use crate::unit::Tally;
+
+    /// The outcome of a cell with one finding.
+    fn outcome(
+        headline: &Finding,
+        expected: &Expected,
+        known: Option<&Known>,
+        today: NaiveDate,
+    ) -> (Outcome, Option<String>) {
+        super::outcome(std::slice::from_ref(headline), expected, known, today)
+    }
 
     fn found(verdict: Verdict) -> Finding {
         Finding {
@@ -191,6 +219,36 @@ mod tests {
                 assert!(note.unwrap().contains("the known failure is"));
             }
         }
+    }
+
+    #[test]
+    fn the_broken_budgets_are_all_named_or_it_is_another_outcome() {
+        let over = |metric: Metric| Finding {
+            reason: Some(Reason::new(metric.as_str())),
+            ..found(Verdict::OverBudget)
+        };
+        let findings = [over(Metric::SerialisationsPerToken), over(Metric::IdleWrites)];
+        let with = |metrics: &[Metric]| Expected {
+            over: Some(metrics.iter().copied().collect()),
+            ..Expected::of(Verdict::OverBudget)
+        };
+        let is = |expected: &Expected| super::outcome(&findings, expected, None, day(1));
+        assert_eq!(is(&Expected::of(Verdict::OverBudget)).0, Outcome::Expected);
+        assert_eq!(
+            is(&with(&[Metric::IdleWrites, Metric::SerialisationsPerToken])),
+            (Outcome::Expected, None)
+        );
+        let (outcome, note) = is(&with(&[Metric::IdleWrites]));
+        assert_eq!(outcome, Outcome::Unexpected);
+        let said = "over budget is `idle_writes`, `serialisations_per_token`, expected `idle_writes`";
+        assert_eq!(note.as_deref(), Some(said));
+        // A worse headline hides nothing where the budgets are named.
+        let lossy = [found(Verdict::SilentLoss), over(Metric::IdleWrites)];
+        let none = Expected { over: Some(BTreeSet::new()), ..Expected::of(Verdict::SilentLoss) };
+        let (outcome, note) = super::outcome(&lossy, &none, None, day(1));
+        assert_eq!(outcome, Outcome::Unexpected);
+        assert_eq!(note.as_deref(), Some("over budget is `idle_writes`, expected none"));
+        assert_eq!(super::outcome(&[], &none, None, day(1)).0, Outcome::Unexpected);
     }
 
     #[test]

@@ -12,6 +12,7 @@
 //! beside `invalid`, which says that the evidence itself is broken.
 
 pub mod align;
+mod budget;
 mod durable;
 mod evidence;
 pub mod exit;
@@ -27,6 +28,7 @@ mod sample;
 mod wrong;
 
 pub use align::{Alignment, Kind, align};
+pub use budget::budgets;
 pub use exit::{ExitCode, exit_code};
 pub use expect::outcome;
 pub use findings::judge;

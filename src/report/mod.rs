@@ -1,6 +1,7 @@
 //! Renderers: pure functions from a result to text. None of them runs, judges or decides anything.
 
 mod check;
+mod costs;
 mod findings;
 mod grid;
 mod store;

@@ -11,7 +11,8 @@ use crate::scenario::Cell;
 /// Every server and client that a plan names.
 #[derive(Debug, Default)]
 pub struct Parties {
-    servers: BTreeMap<String, Arc<Profile<ServerTraits>>>,
+    /// By name and the traits laid over it.
+    servers: BTreeMap<(String, String), Arc<Profile<ServerTraits>>>,
     clients: BTreeMap<String, Arc<ClientChoice>>,
 }
 
@@ -20,8 +21,10 @@ impl Parties {
     pub fn of(cells: &[Cell], catalogue: &Catalogue) -> Result<Parties, ProfileError> {
         let mut parties = Parties::default();
         for cell in cells {
-            if !parties.servers.contains_key(&cell.server) {
-                parties.servers.insert(cell.server.clone(), Arc::new(catalogue.server(&cell.server)?));
+            let key = key(cell);
+            if !parties.servers.contains_key(&key) {
+                let server = catalogue.server_with(&cell.server, &cell.traits)?;
+                parties.servers.insert(key, Arc::new(server));
             }
             if !parties.clients.contains_key(&cell.client) {
                 let choice = catalogue.client(&cell.client)?;
@@ -33,11 +36,15 @@ impl Parties {
         Ok(parties)
     }
 
-    pub(super) fn server(&self, name: &str) -> Option<&Profile<ServerTraits>> {
-        self.servers.get(name).map(Arc::as_ref)
+    pub(super) fn server(&self, cell: &Cell) -> Option<&Profile<ServerTraits>> {
+        self.servers.get(&key(cell)).map(Arc::as_ref)
     }
 
     pub(super) fn client(&self, name: &str) -> Option<&ClientChoice> {
         self.clients.get(name).map(Arc::as_ref)
     }
+}
+
+fn key(cell: &Cell) -> (String, String) {
+    (cell.server.clone(), cell.traits.to_string())
 }

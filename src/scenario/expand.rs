@@ -1,6 +1,7 @@
 //! From a scenario to its cells.
 
 use super::axis::{self, Client, Server};
+use super::budget::budget;
 use super::cell::Cell;
 use super::diagnostic::ScenarioError;
 use super::load::Scenario;
@@ -82,6 +83,10 @@ fn pair(scenario: &Scenario, server: &Server, client: &Client) -> Vec<Cell> {
                 workload: workload.clone(),
                 mutation: mutation.clone(),
                 must_not_receive: scenario.must_not_receive.clone(),
+                traits: scenario.traits.clone(),
+                sink: scenario.sink.clone(),
+                subscribers: scenario.subscribers,
+                budget: budget(&scenario.budget, place, workload, scenario.subscribers),
                 expected: first(&scenario.expect, place).unwrap_or_else(|| Expected::of(Verdict::Delivered)),
                 known: first(&scenario.known, place),
                 hash: String::new(),

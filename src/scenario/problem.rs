@@ -111,6 +111,22 @@ pub enum Problem {
         /// The workload.
         name: String,
     },
+    /// A limit of a budget that does not read, or that no cost can be held against.
+    #[error("{message}")]
+    BadLimit {
+        /// What is wrong.
+        message: String,
+        /// What would be right.
+        hint: String,
+    },
+    /// A trait that no server profile has, or a value that it does not take.
+    #[error("{message}")]
+    BadTrait {
+        /// The profile reader's words.
+        message: String,
+        /// The nearest names.
+        hint: String,
+    },
     /// A token without text and reasoning.
     #[error("this token has neither `text` nor `reasoning`")]
     BareToken,
@@ -125,6 +141,7 @@ impl Problem {
             }
             Problem::UnknownKey { hint, .. }
             | Problem::UnknownParty { hint, .. }
+            | Problem::BadTrait { hint, .. }
             | Problem::UnknownWord { hint, .. } => hint,
             Problem::BadMutation { .. } => {
                 "write -field, +field=value, field=value, field->name or !text, with blanks between steps"
@@ -134,6 +151,11 @@ impl Problem {
             Problem::TokenSource { .. } => {
                 "tokens = [{ text = \"Hel\" }], or generate = { count = 200, classes = [\"text\"], seed = 1 }"
             }
+            Problem::BadLimit { hint, .. } if hint.is_empty() => {
+                "write a number, or a comparison (<=, <, ==, >=, >) and an expression over T, N and S with + - * / ( ) \
+                 ceil, floor, min and max: \"<= ceil(T/30)+1\""
+            }
+            Problem::BadLimit { hint, .. } => hint,
             Problem::BareToken => "an empty token is written { text = \"\" }",
             _ => "",
         };
