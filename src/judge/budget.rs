@@ -88,7 +88,7 @@ fn cpu(ratio: Option<&CpuRatio>, limit: &CpuLimit) -> Budgeted {
     let named = format!("CPU a token over that of {server}");
     let unsaid = |why: &str| (None, None, format!("{named} was not measured: {why}"));
     let (measured, kept, note) = match ratio {
-        None => unsaid("it needs a clock on the wall"),
+        None => unsaid("no bench on the wall clock ran beside it"),
         Some(ratio) if !ratio.valid => unsaid("the rig was the bottleneck"),
         Some(CpuRatio { ratio, ci: [low, high], control_ci: [control_low, control_high], .. }) => {
             let noise = control_high.max(1.0 / control_low);

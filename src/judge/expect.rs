@@ -79,9 +79,9 @@ fn other_budgets(findings: &[Finding], expected: &BTreeSet<Metric>) -> Option<St
     let broken = findings.iter().filter(|f| f.verdict == Verdict::OverBudget);
     let broken: BTreeSet<&str> = broken.filter_map(|f| f.reason.as_ref().map(Reason::as_str)).collect();
     let wanted: BTreeSet<&str> = expected.iter().map(|metric| metric.as_str()).collect();
-    let list = |of: BTreeSet<&str>| match of.is_empty() {
-        true => "none".to_owned(),
-        false => of.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
+    let list = |of: BTreeSet<&str>| {
+        let named: Vec<String> = of.into_iter().map(|name| format!("`{name}`")).collect();
+        if named.is_empty() { "none".to_owned() } else { named.join(", ") }
     };
     (broken != wanted).then(|| format!("over budget is {}, expected {}", list(broken), list(wanted)))
 }
@@ -244,11 +244,11 @@ mod tests {
         assert_eq!(note.as_deref(), Some(said));
         // A worse headline hides nothing where the budgets are named.
         let lossy = [found(Verdict::SilentLoss), over(Metric::IdleWrites)];
-        let none = Expected { over: Some(BTreeSet::new()), ..Expected::of(Verdict::SilentLoss) };
-        let (outcome, note) = super::outcome(&lossy, &none, None, day(1));
+        let nothing = Expected { over: Some(BTreeSet::new()), ..Expected::of(Verdict::SilentLoss) };
+        let (outcome, note) = super::outcome(&lossy, &nothing, None, day(1));
         assert_eq!(outcome, Outcome::Unexpected);
         assert_eq!(note.as_deref(), Some("over budget is `idle_writes`, expected none"));
-        assert_eq!(super::outcome(&[], &none, None, day(1)).0, Outcome::Unexpected);
+        assert_eq!(super::outcome(&[], &nothing, None, day(1)).0, Outcome::Unexpected);
     }
 
     #[test]

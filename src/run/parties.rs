@@ -1,6 +1,7 @@
 //! The parties of a plan, resolved once: a profile is read for the first cell and shared by the rest.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use crate::agent_server::client::Client;
@@ -21,10 +22,8 @@ impl Parties {
     pub fn of(cells: &[Cell], catalogue: &Catalogue) -> Result<Parties, ProfileError> {
         let mut parties = Parties::default();
         for cell in cells {
-            let key = key(cell);
-            if !parties.servers.contains_key(&key) {
-                let server = catalogue.server_with(&cell.server, &cell.traits)?;
-                parties.servers.insert(key, Arc::new(server));
+            if let Entry::Vacant(place) = parties.servers.entry(key(cell)) {
+                place.insert(Arc::new(catalogue.server_with(&cell.server, &cell.traits)?));
             }
             if !parties.clients.contains_key(&cell.client) {
                 let choice = catalogue.client(&cell.client)?;

@@ -139,9 +139,14 @@ impl Problem {
             Problem::NoQuestion | Problem::QuestionNotFirst { .. } => {
                 "the first line of a scenario is the question that it answers: question = \"...\""
             }
+            Problem::BadLimit { hint, .. } if hint.is_empty() => {
+                "write a number, or a comparison (<=, <, ==, >=, >) and an expression over T, N and S with + - * / ( ) \
+                 ceil, floor, min and max: \"<= ceil(T/30)+1\""
+            }
             Problem::UnknownKey { hint, .. }
             | Problem::UnknownParty { hint, .. }
             | Problem::BadTrait { hint, .. }
+            | Problem::BadLimit { hint, .. }
             | Problem::UnknownWord { hint, .. } => hint,
             Problem::BadMutation { .. } => {
                 "write -field, +field=value, field=value, field->name or !text, with blanks between steps"
@@ -151,11 +156,6 @@ impl Problem {
             Problem::TokenSource { .. } => {
                 "tokens = [{ text = \"Hel\" }], or generate = { count = 200, classes = [\"text\"], seed = 1 }"
             }
-            Problem::BadLimit { hint, .. } if hint.is_empty() => {
-                "write a number, or a comparison (<=, <, ==, >=, >) and an expression over T, N and S with + - * / ( ) \
-                 ceil, floor, min and max: \"<= ceil(T/30)+1\""
-            }
-            Problem::BadLimit { hint, .. } => hint,
             Problem::BareToken => "an empty token is written { text = \"\" }",
             _ => "",
         };

@@ -48,7 +48,9 @@ fn worst<'a>(cell: &Cell, clients: &'a [Observation]) -> Option<(&'a Observation
     let at = at.min_by_key(|at| rank(&judged[*at].1))?;
     let alike = judged.iter().filter(|(_, findings)| verdict(findings) == verdict(&judged[at].1)).count();
     let (client, mut findings) = judged.into_iter().nth(at)?;
-    if let (Some(headline), many @ 2..) = (findings.first_mut(), clients.len()) {
+    // What the server spends or leaks is the server's, however many looked on.
+    let own = |f: &&mut Finding| !matches!(f.verdict, Verdict::OverBudget | Verdict::Leaked);
+    if let (Some(headline), many @ 2..) = (findings.first_mut().filter(own), clients.len()) {
         let note = &headline.note;
         headline.note = format!("{note}; so {alike} of {many} clients, this is number {}", at + 1);
     }
@@ -98,7 +100,11 @@ fn written(
         surfaced: observation.map(|o| o.surfaced.clone()).unwrap_or_default(),
         log: observation.map(|o| o.log.clone()).unwrap_or_default(),
         side_effects: observation.map_or_else(SideEffects::default, |o| o.side_effects.clone()),
-        budgets: observation.map(|o| judge::budgets(o, &cell.budget)).unwrap_or_default(),
+        // A figure from broken evidence is not to be quoted.
+        budgets: observation
+            .filter(|_| !headline.verdict.is_rig_fault())
+            .map(|o| judge::budgets(o, &cell.budget))
+            .unwrap_or_default(),
         subscribers: (cell.subscribers > 1).then_some(cell.subscribers),
         findings,
     }

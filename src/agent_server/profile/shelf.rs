@@ -144,13 +144,13 @@ impl Shelf {
             let mut over = table.clone();
             overlay(&mut over, laid);
             // What the profile itself has wrong is not to be blamed on what is laid over it.
-            read(over).or_else(|error: toml::de::Error| match read(table) {
-                Err(own) => Err(faulty(own)),
-                Ok(_) => Err(ProfileError::Laid {
+            read(over).map_err(|error: toml::de::Error| match read(table) {
+                Err(own) => faulty(own),
+                Ok(_) => ProfileError::Laid {
                     server: name.to_owned(),
                     message: error.message().to_owned(),
                     hint: help(error.message()).unwrap_or_default(),
-                }),
+                },
             })?
         };
         let mut about = raw.about.clone();
