@@ -42,7 +42,7 @@ impl From<ExitCode> for std::process::ExitCode {
 pub fn exit_code(run: &Run) -> ExitCode {
     let any = |outcome| run.cells.iter().any(|cell| cell.outcome == outcome);
     let unexpected = |costly: bool| {
-        let is = |cell: &CellResult| (cell.verdict == Verdict::OverBudget) == costly;
+        let is = |cell: &CellResult| (cell.verdict == Verdict::OverBudget || cell.only_over_budget) == costly;
         run.cells.iter().any(|cell| cell.outcome == Outcome::Unexpected && is(cell))
     };
     if run.cells.is_empty() {
@@ -87,6 +87,7 @@ mod tests {
             log_lines: 0,
             expected: Verdict::Delivered,
             outcome,
+            only_over_budget: false,
             outcome_note: None,
             proven: true,
             produced: crate::unit::Tally::default(),
@@ -104,6 +105,10 @@ mod tests {
     }
 
     fn code(cells: &[(Verdict, Outcome)]) -> u8 {
+        code_of(cells.iter().map(|(verdict, outcome)| cell(*verdict, *outcome)).collect())
+    }
+
+    fn code_of(cells: Vec<CellResult>) -> u8 {
         let run = Run {
             schema: SCHEMA.to_owned(),
             skewlab: String::new(),
@@ -112,7 +117,7 @@ mod tests {
             digest: String::new(),
             scenarios: Vec::new(),
             totals: Totals::default(),
-            cells: cells.iter().map(|(verdict, outcome)| cell(*verdict, *outcome)).collect(),
+            cells,
             timing: Timing::default(),
         };
         exit_code(&run).code()
@@ -135,6 +140,9 @@ mod tests {
         assert_eq!(code(&[costly, wrong, stale]), 10, "and a loss is worse than a budget");
         assert_eq!(code(&[(Verdict::OverBudget, Outcome::Expected), fine]), 0);
         assert_eq!(code(&[(Verdict::OverBudget, Outcome::Known), fine]), 0);
+        let under = CellResult { only_over_budget: true, ..cell(Verdict::SilentLoss, Outcome::Unexpected) };
+        assert_eq!(code_of(vec![under.clone()]), 12, "the loss is expected, the cost under it is not");
+        assert_eq!(code_of(vec![under, cell(wrong.0, wrong.1)]), 10);
         // It was to be over budget and is not: as unexpected as any other headline.
         assert_eq!(code(&[(Verdict::Delivered, Outcome::Unexpected)]), 10);
         for rig in [Verdict::NotRun, Verdict::Invalid] {

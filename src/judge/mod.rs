@@ -30,5 +30,5 @@ mod wrong;
 pub use align::{Alignment, Kind, align};
 pub use budget::budgets;
 pub use exit::{ExitCode, exit_code};
-pub use expect::outcome;
+pub use expect::{only_over_budget, outcome};
 pub use findings::judge;

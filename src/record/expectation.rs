@@ -66,7 +66,8 @@ pub struct Expected {
     /// The code of the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The metrics whose budgets are broken, all of them and no other.
+    /// The metrics whose budgets are broken, all of them and no other. Absent: any where the verdict is
+    /// `over_budget`, and none where it is a worse one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<BTreeSet<Metric>>,
     /// Why a person expects this; never compared.

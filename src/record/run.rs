@@ -117,6 +117,9 @@ pub struct CellResult {
     pub expected: Verdict,
     /// What that makes of it.
     pub outcome: Outcome,
+    /// Whether all is as expected but for a broken budget that stands under a worse, expected headline.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub only_over_budget: bool,
     /// Why the outcome is not plainly expected, or what the scenario says of a known failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome_note: Option<String>,

@@ -3,9 +3,9 @@
 use comfy_table::presets::NOTHING;
 use comfy_table::{Cell as GridCell, CellAlignment, Table};
 
-use crate::record::{Budgeted, CellResult};
+use crate::record::{Budgeted, CellResult, Comparison};
 
-/// A row a server and a column a budget; `!` stands beside what is over it, `?` for what was not measured. None where
+/// A row a server and a column a budget; `!` stands beside what is over it, `?` for what was not measured or is too uncertain. None where
 /// no cell has a budget.
 ///
 /// A server has one row for each set of figures: most have one, whatever client attended.
@@ -22,7 +22,13 @@ pub(super) fn costs(cells: &[&CellResult]) -> Option<String> {
     let mut table = Table::new();
     table.load_style(NOTHING);
     let right = |text: String| GridCell::new(text).set_alignment(CellAlignment::Right);
-    table.set_header(std::iter::once(GridCell::new("")).chain(heads.iter().map(|head| right(title(head)))));
+    // One limit for all, or each cell has its own.
+    let one = |head: &Budgeted| {
+        let mut all = cells.iter().flat_map(|cell| &cell.budgets).filter(|own| same(own, head));
+        all.all(|own| Comparison::Exactly.holds(own.limit, head.limit))
+    };
+    let heading = heads.iter().map(|head| right(title(head, one(head))));
+    table.set_header(std::iter::once(GridCell::new("")).chain(heading));
     let mut rows: Vec<(&str, Vec<String>)> = Vec::new();
     for cell in cells.iter().filter(|cell| !cell.budgets.is_empty()) {
         let figure = |head: &&Budgeted| {
@@ -57,10 +63,11 @@ fn same(one: &Budgeted, other: &Budgeted) -> bool {
     (&one.budget, one.is) == (&other.budget, other.is)
 }
 
-/// The metric in lines short enough for a column, over its comparison and limit.
-fn title(budgeted: &Budgeted) -> String {
+/// The metric in lines short enough for a column, over its comparison and limit, where that is one.
+fn title(budgeted: &Budgeted, one_limit: bool) -> String {
     let name = budgeted.budget.replace("_per_", "\nper ").replace('_', "\n");
-    format!("{name}\n{} {}", budgeted.is.as_str(), rounded(budgeted.limit))
+    let limit = if one_limit { rounded(budgeted.limit) } else { "…".to_owned() };
+    format!("{name}\n{} {limit}", budgeted.is.as_str())
 }
 
 fn figure(budgeted: &Budgeted) -> String {

@@ -32,7 +32,7 @@ pub fn matrix_table(run: &Run, out: &mut dyn Write) -> io::Result<()> {
         side_effects(&cells, out)?;
         if let Some(costs) = costs(&cells) {
             let title = "what each server spends on the stream of one turn, by budget";
-            writeln!(out, "{}  (! over it, ? not measured)\n{costs}", paint(title, bold))?;
+            writeln!(out, "{}  (! over it, ? cannot be said)\n{costs}", paint(title, bold))?;
         }
         for note in unmeasured(&cells) {
             writeln!(out, "  {note}")?;

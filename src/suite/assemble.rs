@@ -6,7 +6,8 @@ use crate::judge;
 use crate::probe::Ledger;
 use crate::record::observation::Piece;
 use crate::record::{
-    CellResult, Class, Duties, Finding, Hop, HopFlow, Observation, Reason, SideEffects, Signal, Verdict,
+    CellResult, Class, Duties, Finding, Hop, HopFlow, Observation, Outcome, Reason, SideEffects, Signal,
+    Verdict,
 };
 use crate::run::CellFault;
 use crate::scenario::Cell;
@@ -88,6 +89,8 @@ fn written(
         log_lines: observation.map_or(0, |o| o.log.values().sum()),
         expected: cell.expected.verdict,
         outcome,
+        only_over_budget: outcome == Outcome::Unexpected
+            && judge::only_over_budget(&findings, &cell.expected),
         outcome_note,
         // Certificates come from replaying the corpus through the real packages; none has been issued yet.
         proven: false,

@@ -88,6 +88,9 @@ fn a_slow_sink_is_paid_for_by_those_who_get_deltas() {
         let id = format!("side-effects/{server}/python-1.58.2/six_seconds/none");
         at(&run, &id).side_effects.webhook.clone()
     };
+    // A bus that awaits its subscribers in turn lets a post hold up a socket, and later tokens overtake.
+    let sequential = at(&run, "side-effects/1.22.0/python-1.58.2/six_seconds/none");
+    assert_eq!((sequential.verdict, sequential.delivered), (Verdict::Corrupted, sequential.produced));
     let busy = webhook("1.43.1");
     // A buffer is five; with one post in flight at a time each takes its second, a minute for 300 deltas.
     assert_eq!((busy.deltas, busy.dropped), (300, 0));
@@ -106,6 +109,13 @@ fn a_sink_that_refuses_is_tried_again() {
     let (was, is) = (&plain.side_effects.webhook, &refused.side_effects.webhook);
     assert_eq!((code, is.failed_posts, is.events, is.dropped), (0, 3, was.events, 0));
     assert_ne!(plain.hash, refused.hash);
+    // One that refuses for good is given up, and the cell comes to its end.
+    for server in ["1.30.0", "1.43.1", "1.58.2"] {
+        let (dead, code) = one(&folder, "dead", server, "[webhook]\nrefuse_first = 1_000_000\n");
+        let webhook = &dead.side_effects.webhook;
+        assert_eq!((webhook.posts, webhook.events, code), (0, 0, 0), "{server}");
+        assert!(webhook.failed_posts > 0, "{server}");
+    }
 }
 
 #[test]
@@ -131,6 +141,12 @@ fn an_over_budget_that_nobody_expects_is_exit_12() {
     let (cell, code) = one(&folder, "lossy", "1.43.1", &lossy);
     let found: Vec<Verdict> = cell.findings.iter().map(|f| f.verdict).collect();
     assert_eq!((found, code), (vec![Verdict::SilentLoss, Verdict::OverBudget], 10));
+    let silent = "[[expect]]\nverdict = \"silent_loss\"\n";
+    let (cell, code) = one(&folder, "under", "1.43.1", &format!("{lossy}{silent}"));
+    assert_eq!((cell.outcome, code), (Outcome::Unexpected, 12), "the loss is expected, the cost is not");
+    let over = "over = \"serialisations_per_token\"\n";
+    let (_, code) = one(&folder, "both", "1.43.1", &format!("{lossy}{silent}{over}"));
+    assert_eq!(code, 0);
     let known = "[[known]]\nverdict = \"over_budget\"\nreason = \"r\"\nlink = \"l\"\nexpires = 9999-12-31\n";
     let (cell, code) = one(&folder, "known", "1.43.1", &format!("{budget}{known}"));
     assert_eq!((cell.outcome, code), (Outcome::Known, 0));
@@ -230,7 +246,9 @@ fn every_subscriber_is_judged_and_the_worst_is_the_cells() {
     assert!(note.ends_with("; so 2 of 48 clients, this is number 47"), "{note}");
     // The cap is a trait, and 0 lifts it.
     let lifted = "subscribers = 48\n[traits.bus]\nmax_subscribers = 0\n";
+    let again = one(&folder, "lifted", "1.43.1", lifted);
     let (lifted, code) = one(&folder, "lifted", "1.43.1", lifted);
+    assert_eq!(again, (lifted.clone(), code), "the same every time");
     assert_eq!((lifted.verdict, code), (Verdict::Delivered, 0));
     assert_eq!(lifted.side_effects.costs.frames, 48 * 9);
     assert_eq!(lifted.side_effects.costs.invocations, (48 + 4) * 9);

@@ -55,7 +55,11 @@ fn with_optional_fields() -> Run {
     let text = "servers = [\"1.58.2+twice\"]\nclients = [\"python-1.58.2\"]\nsubscribers = 2\n\
                 [budget]\nlog_lines = 0\ncpu_ratio_vs = { server = \"1.43.1\", max = 1.0 }\n";
     let file = folder.scenario("odd", text);
-    run(&plan(&[&file], &[], &[], &folder.catalogue()), 1, 1)
+    // A loss that is expected over a cost that is not.
+    let text = "servers = [\"1.43.1+AB\"]\nclients = [\"python@same\"]\n[budget]\nframes_per_token = 0\n\
+                [[expect]]\nverdict = \"silent_loss\"\n";
+    let costly = folder.scenario("costly", text);
+    run(&plan(&[&file, &costly], &[], &[], &folder.catalogue()), 1, 1)
 }
 
 #[test]
