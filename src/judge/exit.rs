@@ -1,9 +1,8 @@
 //! What a run tells the shell.
 
-use crate::record::{Outcome, Run};
+use crate::record::{CellResult, Outcome, Run, Verdict};
 
-/// The documented exit codes. 12 is reserved for a cost regression or an exceeded budget, which no run can
-/// report yet.
+/// The documented exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ExitCode {
@@ -19,6 +18,8 @@ pub enum ExitCode {
     Unexpected = 10,
     /// A known failure passes now, or its entry expired.
     Stale = 11,
+    /// A budget is broken that the scenario does not expect to be, and nothing worse happened in that cell.
+    OverBudget = 12,
     /// The rig is at fault or a cell did not run: the run says less than it claims.
     RigInvalid = 13,
 }
@@ -36,16 +37,22 @@ impl From<ExitCode> for std::process::ExitCode {
     }
 }
 
-/// The code of a run that came to its end: the first of 13, 10 and 11 that applies to any cell. Reads the
+/// The code of a run that came to its end: the first of 13, 10, 12 and 11 that applies to any cell. Reads the
 /// cells, not the totals, so that an edited or merged file cannot be green by its summary.
 pub fn exit_code(run: &Run) -> ExitCode {
     let any = |outcome| run.cells.iter().any(|cell| cell.outcome == outcome);
+    let unexpected = |costly: bool| {
+        let is = |cell: &CellResult| (cell.verdict == Verdict::OverBudget || cell.only_over_budget) == costly;
+        run.cells.iter().any(|cell| cell.outcome == Outcome::Unexpected && is(cell))
+    };
     if run.cells.is_empty() {
         ExitCode::NothingRan
     } else if run.cells.iter().any(|cell| cell.verdict.is_rig_fault()) {
         ExitCode::RigInvalid
-    } else if any(Outcome::Unexpected) {
+    } else if unexpected(false) {
         ExitCode::Unexpected
+    } else if unexpected(true) {
+        ExitCode::OverBudget
     } else if any(Outcome::Stale) {
         ExitCode::Stale
     } else {
@@ -56,7 +63,7 @@ pub fn exit_code(run: &Run) -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{CellResult, SCHEMA, Signal, Timing, Totals, Verdict};
+    use crate::record::{SCHEMA, Signal, Timing, Totals};
 
     fn cell(verdict: Verdict, outcome: Outcome) -> CellResult {
         let text = String::new;
@@ -80,6 +87,7 @@ mod tests {
             log_lines: 0,
             expected: Verdict::Delivered,
             outcome,
+            only_over_budget: false,
             outcome_note: None,
             proven: true,
             produced: crate::unit::Tally::default(),
@@ -90,11 +98,17 @@ mod tests {
             surfaced: Vec::new(),
             log: std::collections::BTreeMap::new(),
             side_effects: crate::record::SideEffects::default(),
+            budgets: Vec::new(),
+            subscribers: None,
             findings: Vec::new(),
         }
     }
 
     fn code(cells: &[(Verdict, Outcome)]) -> u8 {
+        code_of(cells.iter().map(|(verdict, outcome)| cell(*verdict, *outcome)).collect())
+    }
+
+    fn code_of(cells: Vec<CellResult>) -> u8 {
         let run = Run {
             schema: SCHEMA.to_owned(),
             skewlab: String::new(),
@@ -103,7 +117,7 @@ mod tests {
             digest: String::new(),
             scenarios: Vec::new(),
             totals: Totals::default(),
-            cells: cells.iter().map(|(verdict, outcome)| cell(*verdict, *outcome)).collect(),
+            cells,
             timing: Timing::default(),
         };
         exit_code(&run).code()
@@ -120,10 +134,21 @@ mod tests {
         assert_eq!(code(&[fine, known, (Verdict::SilentLoss, Outcome::Expected)]), 0);
         assert_eq!(code(&[fine, known, stale]), 11);
         assert_eq!(code(&[stale, wrong, fine]), 10);
+        let costly = (Verdict::OverBudget, Outcome::Unexpected);
+        assert_eq!(code(&[fine, costly, known]), 12);
+        assert_eq!(code(&[stale, costly]), 12, "a budget is worse than a stale entry");
+        assert_eq!(code(&[costly, wrong, stale]), 10, "and a loss is worse than a budget");
+        assert_eq!(code(&[(Verdict::OverBudget, Outcome::Expected), fine]), 0);
+        assert_eq!(code(&[(Verdict::OverBudget, Outcome::Known), fine]), 0);
+        let under = CellResult { only_over_budget: true, ..cell(Verdict::SilentLoss, Outcome::Unexpected) };
+        assert_eq!(code_of(vec![under.clone()]), 12, "the loss is expected, the cost under it is not");
+        assert_eq!(code_of(vec![under, cell(wrong.0, wrong.1)]), 10);
+        // It was to be over budget and is not: as unexpected as any other headline.
+        assert_eq!(code(&[(Verdict::Delivered, Outcome::Unexpected)]), 10);
         for rig in [Verdict::NotRun, Verdict::Invalid] {
             // Whatever its outcome claims.
             for outcome in [Outcome::Unexpected, Outcome::Expected, Outcome::Known] {
-                assert_eq!(code(&[stale, wrong, (rig, outcome)]), 13);
+                assert_eq!(code(&[stale, wrong, costly, (rig, outcome)]), 13);
             }
         }
     }

@@ -1,25 +1,33 @@
 //! What a headline means next to what the scenario says.
 
+use std::collections::BTreeSet;
+
 use chrono::NaiveDate;
 
-use crate::record::{Expected, Finding, Hop, Known, Outcome, Reason, Scope, Signal};
+use crate::record::{Expected, Finding, Hop, Known, Metric, Outcome, Reason, Scope, Signal, Verdict};
 
-/// The outcome, and why it is not plainly expected.
+/// The outcome of a cell's findings, worst first, and why it is not plainly expected. What is said of the headline
+/// goes for the cell; budgets alone are looked at under a worse headline too, so that a loss which is expected
+/// hides no cost that is not.
 ///
 /// - a rig fault is unexpected, whatever the scenario says: it says nothing about the subject;
 /// - as expected: fine, unless a known failure is listed, which is then stale;
 /// - the known failure: tolerated up to and including its last day, stale from then on;
 /// - anything else is unexpected, also when a known failure of another kind is listed or expired.
 pub fn outcome(
-    headline: &Finding,
+    findings: &[Finding],
     expected: &Expected,
     known: Option<&Known>,
     today: NaiveDate,
 ) -> (Outcome, Option<String>) {
+    let Some(headline) = findings.first() else {
+        return (Outcome::Unexpected, Some("nothing was found, not even that all is well".to_owned()));
+    };
     if headline.verdict.is_rig_fault() {
         return (Outcome::Unexpected, Some(headline.note.clone()));
     }
-    let differs = differences(headline, expected);
+    let mut differs = differences(headline, expected);
+    differs.extend(other_budgets(findings, expected));
     match known {
         None if differs.is_empty() => (Outcome::Expected, None),
         None => (Outcome::Unexpected, Some(differs.join("; "))),
@@ -67,11 +75,52 @@ fn differences(headline: &Finding, expected: &Expected) -> Vec<String> {
         .collect()
 }
 
+/// Whether the headline is as expected and a budget is broken all the same that is not expected to be.
+pub fn only_over_budget(findings: &[Finding], expected: &Expected) -> bool {
+    let as_expected = |headline: &Finding| differences(headline, expected).is_empty();
+    findings.first().is_some_and(as_expected)
+        && wanted(findings, expected).is_some_and(|wanted| !broken(findings).is_subset(&wanted))
+}
+
+/// The budgets that are broken, by name.
+fn broken(findings: &[Finding]) -> BTreeSet<&str> {
+    let broken = findings.iter().filter(|f| f.verdict == Verdict::OverBudget);
+    broken.filter_map(|f| f.reason.as_ref().map(Reason::as_str)).collect()
+}
+
+/// The budgets that have to be broken; none where any may be. What the headline says itself is not said twice.
+fn wanted<'a>(findings: &[Finding], expected: &'a Expected) -> Option<BTreeSet<&'a str>> {
+    let worse = findings.first().is_some_and(|headline| headline.verdict < Verdict::OverBudget);
+    match &expected.over {
+        Some(over) => Some(over.iter().map(|metric: &Metric| metric.as_str()).collect()),
+        None => worse.then(BTreeSet::new),
+    }
+}
+
+/// The broken budgets, where they are not exactly those that are expected.
+fn other_budgets(findings: &[Finding], expected: &Expected) -> Option<String> {
+    let (broken, wanted) = (broken(findings), wanted(findings, expected)?);
+    let list = |of: BTreeSet<&str>| {
+        let named: Vec<String> = of.into_iter().map(|name| format!("`{name}`")).collect();
+        if named.is_empty() { "none".to_owned() } else { named.join(", ") }
+    };
+    (broken != wanted).then(|| format!("over budget is {}, expected {}", list(broken), list(wanted)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Verdict;
     use crate::unit::Tally;
+
+    /// The outcome of a cell with one finding.
+    fn outcome(
+        headline: &Finding,
+        expected: &Expected,
+        known: Option<&Known>,
+        today: NaiveDate,
+    ) -> (Outcome, Option<String>) {
+        super::outcome(std::slice::from_ref(headline), expected, known, today)
+    }
 
     fn found(verdict: Verdict) -> Finding {
         Finding {
@@ -191,6 +240,47 @@ mod tests {
                 assert!(note.unwrap().contains("the known failure is"));
             }
         }
+    }
+
+    #[test]
+    fn the_broken_budgets_are_all_named_or_it_is_another_outcome() {
+        let over = |metric: Metric| Finding {
+            reason: Some(Reason::new(metric.as_str())),
+            ..found(Verdict::OverBudget)
+        };
+        let findings = [over(Metric::SerialisationsPerToken), over(Metric::IdleWrites)];
+        let with = |metrics: &[Metric]| Expected {
+            over: Some(metrics.iter().copied().collect()),
+            ..Expected::of(Verdict::OverBudget)
+        };
+        let is = |expected: &Expected| super::outcome(&findings, expected, None, day(1));
+        assert_eq!(is(&Expected::of(Verdict::OverBudget)).0, Outcome::Expected);
+        assert_eq!(
+            is(&with(&[Metric::IdleWrites, Metric::SerialisationsPerToken])),
+            (Outcome::Expected, None)
+        );
+        let (outcome, note) = is(&with(&[Metric::IdleWrites]));
+        assert_eq!(outcome, Outcome::Unexpected);
+        let said = "over budget is `idle_writes`, `serialisations_per_token`, expected `idle_writes`";
+        assert_eq!(note.as_deref(), Some(said));
+        assert!(!super::only_over_budget(&findings, &Expected::of(Verdict::OverBudget)));
+        // A worse headline that is expected hides nothing, whether the budgets are named or not.
+        let lossy = [found(Verdict::SilentLoss), over(Metric::IdleWrites)];
+        let nothing = Expected { over: Some(BTreeSet::new()), ..Expected::of(Verdict::SilentLoss) };
+        let (outcome, note) = super::outcome(&lossy, &nothing, None, day(1));
+        assert_eq!(outcome, Outcome::Unexpected);
+        assert_eq!(note.as_deref(), Some("over budget is `idle_writes`, expected none"));
+        let unnamed = Expected::of(Verdict::SilentLoss);
+        assert_eq!(super::outcome(&lossy, &unnamed, None, day(1)), (outcome, note));
+        let named = Expected { over: Some([Metric::IdleWrites].into()), ..unnamed.clone() };
+        assert_eq!(super::outcome(&lossy, &named, None, day(1)), (Outcome::Expected, None));
+        let only = |expected: &Expected| super::only_over_budget(&lossy, expected);
+        assert_eq!([only(&nothing), only(&unnamed), only(&named)], [true, true, false]);
+        // Another loss than the expected one, or fewer broken budgets, are more than a cost.
+        assert!(!only(&Expected { scope: Some(Scope::Gap), ..unnamed.clone() }));
+        assert!(!super::only_over_budget(&lossy[..1], &named));
+        assert_eq!(super::outcome(&lossy[..1], &named, None, day(1)).0, Outcome::Unexpected);
+        assert_eq!(super::outcome(&[], &nothing, None, day(1)).0, Outcome::Unexpected);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! All detectors over one observation.
 
 use super::evidence::{Evidence, count};
-use super::{durable, leak, loss, rig, wrong};
+use super::{budget, durable, leak, loss, rig, wrong};
 use crate::record::{Duties, Finding, Observation, Verdict};
 use crate::unit::Tally;
 
@@ -26,6 +26,7 @@ pub fn judge(observation: &Observation, duties: &Duties) -> Vec<Finding> {
     if findings.iter().all(|finding| finding.verdict.is_healthy()) {
         findings.extend(loss::unattended(&evidence));
     }
+    findings.extend(budget::broken(&evidence, &duties.budget));
     if findings.is_empty() {
         findings.push(healthy(&evidence));
     }

@@ -13,6 +13,7 @@
 
 pub mod align;
 pub mod bench;
+mod budget;
 mod durable;
 mod evidence;
 pub mod exit;
@@ -29,6 +30,7 @@ pub mod stats;
 mod wrong;
 
 pub use align::{Alignment, Kind, align};
+pub use budget::budgets;
 pub use exit::{ExitCode, exit_code};
-pub use expect::outcome;
+pub use expect::{only_over_budget, outcome};
 pub use findings::judge;

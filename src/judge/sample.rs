@@ -91,6 +91,7 @@ pub(super) fn observe(produced: Vec<Piece>, fate: impl Fn(usize, &Piece) -> Fate
         surfaced: Vec::new(),
         log: BTreeMap::new(),
         side_effects: SideEffects::default(),
+        cpu_ratio: None,
         rig_faults: Vec::new(),
     }
 }

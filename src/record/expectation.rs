@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
+use super::budget::{Budget, Metric};
 use super::flow::Hop;
 use super::observation::Signal;
 use super::verdict::{Scope, Verdict};
@@ -37,12 +38,14 @@ impl Consumer {
     }
 }
 
-/// What the server owes to the parties that are not clients.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What the server owes to the parties that are not clients, and to whoever pays for it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Duties {
     /// Consumers that must never see a token delta; one that does is a leak.
     pub must_not_receive: BTreeSet<Consumer>,
+    /// What the cell may cost; going beyond it is `over_budget`.
+    pub budget: Budget,
 }
 
 /// How a scenario expects a cell to end. Everything that is given must match; what is absent may be anything.
@@ -63,6 +66,10 @@ pub struct Expected {
     /// The code of the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The metrics whose budgets are broken, all of them and no other. Absent: any where the verdict is
+    /// `over_budget`, and none where it is a worse one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over: Option<BTreeSet<Metric>>,
     /// Why a person expects this; never compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
@@ -71,7 +78,15 @@ pub struct Expected {
 impl Expected {
     /// Expects a verdict and leaves everything else open.
     pub fn of(verdict: Verdict) -> Expected {
-        Expected { verdict, scope: None, lost_at: None, signal: None, reason: None, because: None }
+        Expected {
+            verdict,
+            scope: None,
+            lost_at: None,
+            signal: None,
+            reason: None,
+            over: None,
+            because: None,
+        }
     }
 }
 

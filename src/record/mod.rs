@@ -2,6 +2,7 @@
 //! nothing here computes more than a total.
 
 pub mod bench;
+pub mod budget;
 pub mod cost;
 pub mod expectation;
 pub mod flow;
@@ -10,6 +11,7 @@ pub mod observation;
 pub mod run;
 pub mod verdict;
 
+pub use budget::{Budget, Budgeted, Comparison, CpuLimit, CpuRatio, Limit, Metric};
 pub use cost::DeltaCosts;
 pub use expectation::{Consumer, Duties, Expected, Known};
 pub use flow::{Class, Hop, HopFlow, Reason};

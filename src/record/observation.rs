@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::budget::CpuRatio;
 use super::cost::DeltaCosts;
 use super::flow::{Class, HopFlow, Reason};
 
@@ -69,6 +70,10 @@ pub struct SideEffects {
     pub telemetry: ConsumerCount,
     /// Writes to each idle clock.
     pub idle_writes: IdleWrites,
+    /// Those of them that the stream caused: by a delta that reached the subscriber behind the clocks, or by the
+    /// producer's heartbeat.
+    #[serde(default)]
+    pub streamed_writes: IdleWrites,
     /// Deltas that reached the subscriber behind the idle clocks.
     pub idle_deltas: u64,
     /// Deltas that were persisted; no release does that.
@@ -150,6 +155,9 @@ pub struct Observation {
     pub log: BTreeMap<String, u64>,
     /// What happened beside the sockets.
     pub side_effects: SideEffects,
+    /// CPU of this server over another's, where a budget asks for it and somebody measured it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ratio: Option<CpuRatio>,
     /// Contradictions inside skewlab itself; any of them makes the cell invalid.
     pub rig_faults: Vec<String>,
 }

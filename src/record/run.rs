@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::budget::Budgeted;
 use super::flow::{Hop, HopFlow, Reason};
 use super::observation::{SideEffects, Signal};
 use super::verdict::{Finding, Outcome, Scope, Verdict};
@@ -116,6 +117,9 @@ pub struct CellResult {
     pub expected: Verdict,
     /// What that makes of it.
     pub outcome: Outcome,
+    /// Whether all is as expected but for a broken budget that stands under a worse, expected headline.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub only_over_budget: bool,
     /// Why the outcome is not plainly expected, or what the scenario says of a known failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome_note: Option<String>,
@@ -139,6 +143,12 @@ pub struct CellResult {
     pub log: std::collections::BTreeMap<String, u64>,
     /// What happened beside the sockets.
     pub side_effects: SideEffects,
+    /// The scenario's budgets on this cell, and how each was kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub budgets: Vec<Budgeted>,
+    /// How many copies of the client attended; absent for one. Everything above is of the one that fared worst.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subscribers: Option<u32>,
     /// Everything found, worst first.
     pub findings: Vec<Finding>,
 }

@@ -27,6 +27,8 @@ pub enum Verdict {
     Duplicated,
     /// Text missing, and something surfaced.
     LoudLoss,
+    /// A cost budget of the scenario was exceeded. The text is all there, which is why every loss is worse.
+    OverBudget,
     /// The profile says that this client does not stream, and it got nothing.
     ByDesign,
     /// All text, in order, once, while it streamed.
@@ -35,7 +37,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// Every verdict, worst first.
-    pub const ALL: [Verdict; 10] = [
+    pub const ALL: [Verdict; 11] = [
         Verdict::NotRun,
         Verdict::Invalid,
         Verdict::Leaked,
@@ -44,6 +46,7 @@ impl Verdict {
         Verdict::Corrupted,
         Verdict::Duplicated,
         Verdict::LoudLoss,
+        Verdict::OverBudget,
         Verdict::ByDesign,
         Verdict::Delivered,
     ];
@@ -59,12 +62,13 @@ impl Verdict {
             Verdict::Corrupted => "corrupted",
             Verdict::Duplicated => "duplicated",
             Verdict::LoudLoss => "loud_loss",
+            Verdict::OverBudget => "over_budget",
             Verdict::ByDesign => "by_design",
             Verdict::Delivered => "delivered",
         }
     }
 
-    /// Whether the person got what they should.
+    /// Whether the person got what they should, at a cost that the scenario allows.
     pub fn is_healthy(self) -> bool {
         matches!(self, Verdict::Delivered | Verdict::ByDesign)
     }

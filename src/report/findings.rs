@@ -25,13 +25,21 @@ pub(super) fn lines(cells: &[&CellResult]) -> Vec<String> {
             let key = Key {
                 unexpected: std::cmp::Reverse(unexpected),
                 verdict: finding.verdict,
-                client: cell.client_release.clone(),
+                client: whose(cell, finding),
                 what: what(cell, finding),
             };
             groups.entry(key).or_default().push(cell);
         }
     }
     groups.iter().map(|(key, cells)| line(key, cells)).collect()
+}
+
+/// Whose it is: what a server spends is its own, whichever client attended.
+fn whose(cell: &CellResult, finding: &Finding) -> String {
+    match finding.verdict {
+        Verdict::OverBudget => String::new(),
+        _ => format!("{} ", cell.client_release),
+    }
 }
 
 /// Hop, reason, how much of how much, and what anyone could notice.
@@ -44,6 +52,7 @@ fn what(cell: &CellResult, finding: &Finding) -> String {
             let scope = finding.scope.map(|scope| format!("{}, ", scope.as_str())).unwrap_or_default();
             format!("{scope}{chars} of {} characters", cell.due.chars)
         }
+        Verdict::OverBudget => return format!("{reason}: {}", finding.note),
         Verdict::Invalid | Verdict::NotRun => finding.note.clone(),
         Verdict::DurableLoss => format!("{frames} of {} durable frames", cell.durables.due),
         Verdict::Leaked => format!("{frames} frames"),
@@ -68,7 +77,7 @@ fn line(key: &Key, cells: &[&CellResult]) -> String {
     };
     let note = cells.first().filter(|_| key.unexpected.0).and_then(|c| c.outcome_note.as_deref());
     let note = note.map(|note| format!("\n      {note}")).unwrap_or_default();
-    format!("{mark}{} {}{}; on {}{note}", key.client, key.verdict.as_str(), key.what, places(cells))
+    format!("{mark}{}{}{}; on {}{note}", key.client, key.verdict.as_str(), key.what, places(cells))
 }
 
 /// The servers, or under one server the mutations, shortened when there are many.

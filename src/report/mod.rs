@@ -2,6 +2,7 @@
 
 mod bench;
 mod check;
+mod costs;
 mod findings;
 mod grid;
 mod store;

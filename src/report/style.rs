@@ -11,6 +11,7 @@ pub(super) fn mark(verdict: Verdict) -> &'static str {
         Verdict::ByDesign => "-",
         Verdict::SilentLoss => "SILENT",
         Verdict::LoudLoss => "loud",
+        Verdict::OverBudget => "COST",
         Verdict::DurableLoss => "DURABLE",
         Verdict::Corrupted => "CORRUPT",
         Verdict::Duplicated => "TWICE",
@@ -25,7 +26,7 @@ pub(super) fn style(verdict: Verdict) -> Style {
     let colour = match verdict {
         Verdict::Delivered => AnsiColor::Green,
         Verdict::ByDesign => AnsiColor::BrightBlack,
-        Verdict::LoudLoss => AnsiColor::Yellow,
+        Verdict::LoudLoss | Verdict::OverBudget => AnsiColor::Yellow,
         Verdict::Invalid | Verdict::NotRun => AnsiColor::Magenta,
         _ => AnsiColor::Red,
     };

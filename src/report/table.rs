@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
+use super::costs::{costs, unmeasured};
 use super::findings::lines;
 use super::grid::{grids, legend};
 use super::style::{mark, paint, style};
@@ -29,6 +30,13 @@ pub fn matrix_table(run: &Run, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "{line}")?;
         }
         side_effects(&cells, out)?;
+        if let Some(costs) = costs(&cells) {
+            let title = "what each server spends on the stream of one turn, by budget";
+            writeln!(out, "{}  (! over it, ? cannot be said)\n{costs}", paint(title, bold))?;
+        }
+        for note in unmeasured(&cells) {
+            writeln!(out, "  {note}")?;
+        }
         writeln!(out)?;
     }
     writeln!(out, "{}", legend(&run.cells))?;

@@ -44,6 +44,11 @@ pub fn explain(verdict: Verdict) -> Explained {
             "Text arrived twice, or the reply stands twice in what a person sees at the end.",
             "Look for a second subscription, a replay that overlaps, or a final message that did not replace its stream.",
         ),
+        Verdict::OverBudget => (
+            "All text arrived, and it cost more than the scenario's budget allows. A loss in the same cell is worse and \
+             takes the headline; what it cost stands beside it in the findings.",
+            "The finding names metric, measured value and limit; `budgets` in `run.json` has those that were kept, too.",
+        ),
         Verdict::Leaked => (
             "A token delta reached a consumer that the scenario says must never see one.",
             "The bus hands deltas to subscribers that did not ask for them; see `side_effects` for the counts.",

@@ -1,4 +1,4 @@
-//! One cell: start the server, let the client attend, start the turn, let everything settle, settle up.
+//! One cell: start the server, let the clients attend, start the turn, let everything settle, settle up.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -8,10 +8,10 @@ use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
 use super::fault::CellFault;
-use super::observe::observation;
+use super::observe::{Evening, observation};
 use super::parties::Parties;
 use crate::agent_server::client::Client;
-use crate::agent_server::link::{self, Phase, Target};
+use crate::agent_server::link::{self, Attended, Phase, Target};
 use crate::agent_server::profile::client::ClientChoice;
 use crate::agent_server::profile::{Profile, ServerTraits};
 use crate::agent_server::rest;
@@ -48,15 +48,15 @@ impl ClockKind {
     }
 }
 
-/// Runs one cell to its end on this thread.
+/// Runs one cell to its end on this thread. One observation a client, in the order in which they joined; never empty.
 pub fn run_cell(
     cell: &Cell,
     parties: &Parties,
     clock: ClockKind,
     seed: Seed,
-) -> Result<Observation, CellFault> {
+) -> Result<Vec<Observation>, CellFault> {
     let setup = |what: &str, name: &str| CellFault::Setup(format!("{what} `{name}` was not resolved"));
-    let server = parties.server(&cell.server).ok_or_else(|| setup("server", &cell.server))?;
+    let server = parties.server(cell).ok_or_else(|| setup("server", &cell.server))?;
     let client = parties.client(&cell.client).ok_or_else(|| setup("client", &cell.client))?;
     let mut builder = tokio::runtime::Builder::new_current_thread();
     match clock {
@@ -80,7 +80,7 @@ async fn attended(
     choice: &ClientChoice,
     clock: ClockKind,
     seed: Seed,
-) -> Result<Observation, CellFault> {
+) -> Result<Vec<Observation>, CellFault> {
     let setup = |e: &dyn std::fmt::Display| CellFault::Setup(e.to_string());
     let script = script(cell);
     let chunks = u32::try_from(script.chunks.len()).unwrap_or(u32::MAX);
@@ -91,7 +91,7 @@ async fn attended(
         script,
         mutation: cell.mutation.clone(),
         seed,
-        sinks: vec![SinkModel::default()],
+        sinks: vec![cell.sink.clone()],
         keeps_notes: true,
         telemetry: true,
         auto_title: true,
@@ -111,36 +111,62 @@ async fn attended(
     let conversation = server.create_conversation().await;
     let target = Target { dialer, conversation, key: Some(RIG_KEY.to_owned()) };
     let profile = &choice.profile;
-    let client = Client::new(profile, choice.list.as_deref()).map_err(|e| setup(&e))?;
-
-    let (phase, mut phases) = watch::channel(Phase::Connecting);
     let (stop, stopped) = watch::channel(false);
-    let attending = {
-        let (target, traits) = (target.clone(), profile.traits.clone());
-        tokio::spawn(async move { link::attend(&target, &traits, client, &phase, stopped).await })
-    };
-    // A client that never gets ready is part of the answer; somebody else starts the turn all the same.
-    let _ = phases.wait_for(|p| *p != Phase::Connecting).await;
+    let mut attending = Vec::new();
+    for _ in 0..cell.subscribers.max(1) {
+        let client = Client::new(profile, choice.list.as_deref()).map_err(|e| setup(&e))?;
+        let (phase, mut phases) = watch::channel(Phase::Connecting);
+        let (target, traits, stopped) = (target.clone(), profile.traits.clone(), stopped.clone());
+        attending
+            .push(tokio::spawn(async move { link::attend(&target, &traits, client, &phase, stopped).await }));
+        // One after the other, so that who joins when is the same in every run. A client that never gets ready
+        // is part of the answer; somebody else starts the turn all the same.
+        let _ = phases.wait_for(|p| *p != Phase::Connecting).await;
+    }
     rest::post_message(&target, &user, true).await.map_err(|e| setup(&e))?;
     let slack = if clock == ClockKind::Virtual { SLACK_VIRTUAL } else { SLACK_WALL };
     let limit = length.saturating_add(slack);
     timeout(limit, server.idle()).await.map_err(|_| CellFault::Deadline(limit.as_secs()))?;
-    settle(clock, server_profile, &server).await;
+    settle(clock, server_profile, &server, &cell.sink).await;
     stop.send_replace(true);
-    let attended = attending.await.map_err(|e| CellFault::Panicked(e.to_string()))?;
-    Ok(observation(&server, profile, attended))
+    let mut all: Vec<Attended> = Vec::new();
+    for client in attending {
+        all.push(client.await.map_err(|e| CellFault::Panicked(e.to_string()))?);
+    }
+    let evening = Evening { notes: server.notes(), side_effects: server.side_effects() };
+    Ok(all.into_iter().map(|attended| observation(&evening, profile, attended)).collect())
 }
 
 /// Lets frames arrive. Where time costs nothing, webhooks flush when they would; else the server is closed,
 /// which makes them flush now.
-async fn settle(clock: ClockKind, profile: &Profile<ServerTraits>, server: &Server) {
+async fn settle(clock: ClockKind, profile: &Profile<ServerTraits>, server: &Server, sink: &SinkModel) {
     match clock {
         ClockKind::Virtual => {
-            sleep(profile.traits.webhook.flush_delay_s.duration() + Duration::from_secs(1)).await;
+            let webhook = &profile.traits.webhook;
+            let flush = webhook.flush_delay_s.duration() + Duration::from_secs(1);
+            sleep(flush).await;
+            if *sink != SinkModel::default() {
+                drained(server, flush + webhook.retry_delay_s.duration() + sink.latency).await;
+            }
         }
         ClockKind::Wall => {
             sleep(Duration::from_millis(300)).await;
             server.close().await;
         }
+    }
+}
+
+/// Waits until a slow or unwilling sink has got all that it will get: until nothing was posted for longer than any
+/// pause between two attempts. A sink that refuses for good is left after an hour.
+async fn drained(server: &Server, longest_pause: Duration) {
+    let (mut waited, mut before) = (Duration::ZERO, server.side_effects().webhook);
+    while waited < SLACK_VIRTUAL {
+        sleep(longest_pause).await;
+        waited += longest_pause;
+        let now = server.side_effects().webhook;
+        if now == before {
+            return;
+        }
+        before = now;
     }
 }

@@ -37,8 +37,8 @@ pub struct Options {
 pub struct CellRun {
     /// Its place in the plan.
     pub index: usize,
-    /// The evidence, or why there is none.
-    pub result: Result<Observation, CellFault>,
+    /// The evidence of each client that attended, never empty, or why there is none.
+    pub result: Result<Vec<Observation>, CellFault>,
     /// Wall time, microseconds.
     pub micros: u64,
 }

@@ -3,17 +3,23 @@
 use crate::agent_server::link::Attended;
 use crate::agent_server::profile::Profile;
 use crate::agent_server::profile::client::ClientTraits;
-use crate::agent_server::server::Server;
+use crate::agent_server::server::Notes;
 use crate::probe::{Ledger, LinkTrace, Seat};
-use crate::record::{Observation, Reason};
+use crate::record::{Observation, Reason, SideEffects};
+
+/// What the server has to say when the turn is over: its notes, and what happened beside the sockets.
+pub(super) struct Evening {
+    pub(super) notes: Notes,
+    pub(super) side_effects: SideEffects,
+}
 
 /// Settles the ledger of one client and puts everything that it could notice beside it.
 pub(super) fn observation(
-    server: &Server,
+    evening: &Evening,
     profile: &Profile<ClientTraits>,
     attended: Attended,
 ) -> Observation {
-    let notes = server.notes();
+    let notes = &evening.notes;
     let link = attended.peer.and_then(|p| notes.links.get(&p)).cloned().unwrap_or_default();
     let trace = attended.trace;
     let traits = &profile.traits;
@@ -22,9 +28,9 @@ pub(super) fn observation(
     Observation {
         streams: profile.traits.streams,
         shows: profile.traits.shows.clone(),
-        produced: notes.server.produced,
+        produced: notes.server.produced.clone(),
         delivered: trace.delivered,
-        reply: notes.server.reply,
+        reply: notes.server.reply.clone(),
         view: trace.view,
         completed: notes.server.completed,
         unattended: unattended(&link),
@@ -34,7 +40,8 @@ pub(super) fn observation(
         durable_signal: ledger.durable_signal,
         surfaced: trace.surfaced,
         log: trace.log,
-        side_effects: server.side_effects(),
+        side_effects: evening.side_effects.clone(),
+        cpu_ratio: None,
         rig_faults: ledger.faults,
     }
 }

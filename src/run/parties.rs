@@ -1,6 +1,7 @@
 //! The parties of a plan, resolved once: a profile is read for the first cell and shared by the rest.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use crate::agent_server::client::Client;
@@ -11,7 +12,8 @@ use crate::scenario::Cell;
 /// Every server and client that a plan names.
 #[derive(Debug, Default)]
 pub struct Parties {
-    servers: BTreeMap<String, Arc<Profile<ServerTraits>>>,
+    /// By name and the traits laid over it.
+    servers: BTreeMap<(String, String), Arc<Profile<ServerTraits>>>,
     clients: BTreeMap<String, Arc<ClientChoice>>,
 }
 
@@ -20,8 +22,8 @@ impl Parties {
     pub fn of(cells: &[Cell], catalogue: &Catalogue) -> Result<Parties, ProfileError> {
         let mut parties = Parties::default();
         for cell in cells {
-            if !parties.servers.contains_key(&cell.server) {
-                parties.servers.insert(cell.server.clone(), Arc::new(catalogue.server(&cell.server)?));
+            if let Entry::Vacant(place) = parties.servers.entry(key(cell)) {
+                place.insert(Arc::new(catalogue.server_with(&cell.server, &cell.traits)?));
             }
             if !parties.clients.contains_key(&cell.client) {
                 let choice = catalogue.client(&cell.client)?;
@@ -33,11 +35,15 @@ impl Parties {
         Ok(parties)
     }
 
-    pub(super) fn server(&self, name: &str) -> Option<&Profile<ServerTraits>> {
-        self.servers.get(name).map(Arc::as_ref)
+    pub(super) fn server(&self, cell: &Cell) -> Option<&Profile<ServerTraits>> {
+        self.servers.get(&key(cell)).map(Arc::as_ref)
     }
 
     pub(super) fn client(&self, name: &str) -> Option<&ClientChoice> {
         self.clients.get(name).map(Arc::as_ref)
     }
+}
+
+fn key(cell: &Cell) -> (String, String) {
+    (cell.server.clone(), cell.traits.to_string())
 }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 
 use super::workload::Workload;
-use crate::record::{Consumer, Expected, Known};
+use crate::agent_server::server::SinkModel;
+use crate::record::{Budget, Consumer, Expected, Known};
 use crate::wire::Mutation;
 
 /// One server, one client, one workload and one mutation, every name resolved.
@@ -33,12 +34,20 @@ pub struct Cell {
     pub mutation: Mutation,
     /// Consumers that must never see a delta.
     pub must_not_receive: BTreeSet<Consumer>,
+    /// Traits that are laid over the server's.
+    pub traits: Arc<toml::Table>,
+    /// How the webhook sink behaves.
+    pub sink: SinkModel,
+    /// Copies of the client that attend, at least one.
+    pub subscribers: u32,
+    /// What it may cost.
+    pub budget: Budget,
     /// How it is expected to end.
     pub expected: Expected,
     /// The failure that is known, if any.
     pub known: Option<Known>,
     /// The first 16 hexadecimal digits of a SHA-256 over everything that decides what the cell does. How it was
-    /// asked for and what it is expected to do take no part, so that a run stays comparable when those change.
+    /// asked for, what it may cost and what it is expected to do take no part, so that a run stays comparable when those change.
     pub hash: String,
 }
 
@@ -64,6 +73,17 @@ impl Cell {
         spec.put(&load.name).put(load.rate.to_bits().to_be_bytes()).put(&load.user).put(load.finish.as_str());
         for token in &load.tokens {
             spec.opt(token.text.as_deref()).opt(token.reasoning.as_deref());
+        }
+        // What most cells do not have is only there where it is, so that their hashes stay what they were.
+        if !self.traits.is_empty() {
+            spec.put("traits").put(self.traits.to_string());
+        }
+        if self.sink != SinkModel::default() {
+            spec.put("sink").put(self.sink.latency.as_nanos().to_be_bytes());
+            spec.put(self.sink.refuse_first.to_be_bytes());
+        }
+        if self.subscribers != 1 {
+            spec.put("subscribers").put(self.subscribers.to_be_bytes());
         }
         spec.hex()
     }

@@ -55,7 +55,9 @@ fn every_key_is_read() {
             "[workload.chat]\ngenerate = { count = 4, classes = [\"text\", \"empty\"], seed = 7 }",
         )
         + "\n[[expect]]\nserver = [\"1.*\"]\nverdict = \"loud_loss\"\nscope = \"gap\"\nlost_at = \"sent\"\n\
-           signal = \"surfaced\"\nreason = \"slow_consumer\"\nbecause = \"b\"\n";
+           signal = \"surfaced\"\nreason = \"slow_consumer\"\nover = [\"idle_writes\"]\nbecause = \"b\"\n\
+           [budget]\nworkload = \"chat\"\nidle_writes = \"< N/S\"\n[webhook]\nlatency_s = 0.5\nrefuse_first = 2\n\
+           [traits.bus]\nmax_subscribers = 0\n";
     let scenario = read(&text).unwrap_or_else(|e| panic!("{e}"));
     let load = &scenario.workloads[0];
     assert_eq!(
@@ -67,8 +69,14 @@ fn every_key_is_read() {
     let (axes, expected) = &scenario.expect[0];
     assert_eq!((axes.server[0].as_str(), axes.client.len()), ("1.*", 0));
     let words = serde_json::to_string(expected).unwrap();
-    let all = r#"{"verdict":"loud_loss","scope":"gap","lost_at":"sent","signal":"surfaced","reason":"slow_consumer","because":"b"}"#;
+    let all = r#"{"verdict":"loud_loss","scope":"gap","lost_at":"sent","signal":"surfaced","reason":"slow_consumer","over":["idle_writes"],"because":"b"}"#;
     assert_eq!(words, all);
+    let cell = &expand(&scenario, &Double::new(), &Selection::default()).unwrap()[0];
+    let limit = &cell.budget.limits[0];
+    assert_eq!((limit.is.as_str(), limit.value, limit.from.as_deref()), ("<", 4.0, Some("N/S")));
+    assert_eq!((cell.budget.tokens, cell.budget.subscribers, cell.subscribers), (4, 1, 1));
+    assert_eq!((cell.sink.latency.as_millis(), cell.sink.refuse_first), (500, 2));
+    assert_eq!(cell.traits["bus"]["max_subscribers"].as_integer(), Some(0));
 }
 
 #[test]

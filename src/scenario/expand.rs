@@ -1,6 +1,7 @@
 //! From a scenario to its cells.
 
 use super::axis::{self, Client, Server};
+use super::budget::budget;
 use super::cell::Cell;
 use super::diagnostic::ScenarioError;
 use super::load::Scenario;
@@ -82,6 +83,10 @@ fn pair(scenario: &Scenario, server: &Server, client: &Client) -> Vec<Cell> {
                 workload: workload.clone(),
                 mutation: mutation.clone(),
                 must_not_receive: scenario.must_not_receive.clone(),
+                traits: scenario.traits.clone(),
+                sink: scenario.sink.clone(),
+                subscribers: scenario.subscribers,
+                budget: budget(&scenario.budget, place, workload, scenario.subscribers),
                 expected: first(&scenario.expect, place).unwrap_or_else(|| Expected::of(Verdict::Delivered)),
                 known: first(&scenario.known, place),
                 hash: String::new(),
@@ -248,13 +253,17 @@ mod tests {
             let s = Scenario::parse("s.toml", &text, &Double::new()).unwrap();
             expand(&s, &Double::new(), &Selection::default()).unwrap()[0].hash.clone()
         };
-        let plain = hash("tokens = [{ text = \"ab\" }]", "");
-        assert_eq!(
-            (plain.len(), &plain),
-            (16, &hash("tokens = [{ text = \"ab\" }]", "[[expect]]\nverdict = \"leaked\""))
-        );
+        let ab = |rules: &str| hash("tokens = [{ text = \"ab\" }]", rules);
+        let plain = ab("");
+        let said =
+            "[[expect]]\nverdict = \"leaked\"\n[budget]\nlog_lines = 0\n[webhook]\nlatency_s = 0.0\n[traits]";
+        assert_eq!((plain.len(), &plain), (16, &ab(said)));
         let others = [
             hash("tokens = [{ text = \"a\" }, { text = \"b\" }]", ""),
+            ab("[webhook]\nlatency_s = 1"),
+            ab("[webhook]\nrefuse_first = 1"),
+            ab("[traits.bus]\nmax_subscribers = 0"),
+            ab("[traits.bus]\nmax_subscribers = 1"),
             hash("tokens = [{ text = \"ab\", reasoning = \"\" }]", ""),
             hash("tokens = [{ reasoning = \"ab\" }]", ""),
             hash("tokens = [{ text = \"ab\" }]\nrate = 51", ""),

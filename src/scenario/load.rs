@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::budget::Allowance;
 use super::diagnostic::ScenarioError;
 use super::names::Names;
 use super::parse;
@@ -11,6 +12,7 @@ use super::rule::Axes;
 use super::section::hint;
 use super::shipped::SHIPPED;
 use super::workload::Workload;
+use crate::agent_server::server::SinkModel;
 use crate::record::{Consumer, Expected, Known};
 use crate::wire::Mutation;
 
@@ -33,6 +35,14 @@ pub struct Scenario {
     pub mutations: Vec<Mutation>,
     /// Consumers that must never see a delta.
     pub must_not_receive: BTreeSet<Consumer>,
+    /// Traits that are laid over those of every server.
+    pub traits: Arc<toml::Table>,
+    /// How the webhook sink behaves.
+    pub sink: SinkModel,
+    /// Copies of the client that attend each cell, at least one.
+    pub subscribers: u32,
+    /// What cells may cost; the first match that limits a metric counts for it.
+    pub budget: Vec<(Axes, Allowance)>,
     /// A cell has to match one of these, if there are any.
     pub include: Vec<Axes>,
     /// A cell must match none of these.

@@ -25,12 +25,32 @@
 //! | `mutations` | frame mutations (see [`crate::wire::mutation`]); `["none"]` if absent |
 //! | `must_not_receive` | consumers that must never see a delta: `webhook`, `telemetry`, `idle`, `event_store` |
 //! | `[workload.NAME]` | `tokens` or `generate`; `rate` (tokens a second, 50), `user` (`"hi"`), `finish` (`message`, `finish-tool`) |
+//! | `subscribers` | copies of the client that attend a cell (1); the one that fares worst is reported |
+//! | `[traits]` | traits of a server profile, laid over every server: `[traits.bus]`, `max_subscribers = 0` |
+//! | `[webhook]` | the sink: `latency_s` (0), `refuse_first` posts (0) |
+//! | `[budget]`, `[[budget]]` | patterns, and limits by metric: see below |
 //! | `[[include]]`, `[[exclude]]` | patterns: a cell matches one include, if there are any, and no exclude |
-//! | `[[expect]]` | patterns, `verdict`, and if wanted `scope`, `lost_at`, `signal`, `reason`, `because` |
+//! | `[[expect]]` | patterns, `verdict`, and if wanted `scope`, `lost_at`, `signal`, `reason`, `over` (the broken budgets), `because` |
 //! | `[[known]]` | patterns, `verdict`, `reason`, `link`, `expires` (a date), and if wanted `lost_at` |
 //!
 //! Patterns are `server`, `client`, `workload` and `mutation`, each a glob or a list of globs. A party goes by the
 //! name asked for and by its profile's name, and a client that its server ships also by `python@same`.
+//!
+//! # Budgets
+//!
+//! ```toml
+//! [budget]
+//! serialisations_per_token = 1
+//! webhook_delta_events = 0
+//! idle_writes = [">= 1", "<= ceil(T/30)+1"]
+//! cpu_ratio_vs = { server = "1.43.1", max = 1.0 }
+//! ```
+//!
+//! The metrics are those of [`crate::record::Metric`]. A number means at most; a string is a comparison (`<=` if
+//! there is none, `<`, `==`, `>=`, `>`) and an expression over `T` (seconds of streaming, tokens ÷ rate), `N` (tokens)
+//! and `S` (subscribers), with `+ - * / ( )`, `ceil`, `floor`, `min` and `max`. Of several limits in a list all have
+//! to hold. Of all tables that match a cell, the first that limits a metric counts for it. *Per token* divides by `N`.
+//! `cpu_ratio_vs` is measured by the clock on the wall only; where it was not, the cell says so.
 //!
 //! # Adding a scenario
 //! 1. Write `scenarios/NAME.toml`; start with the question.
@@ -43,11 +63,13 @@
 //! - `*` does not cross `/`; `**` does.
 
 mod axis;
+mod budget;
 mod cell;
 #[cfg(test)]
 mod complaints;
 mod diagnostic;
 mod expand;
+mod expression;
 mod load;
 mod names;
 #[cfg(test)]
@@ -58,9 +80,11 @@ mod problem;
 mod rule;
 mod section;
 mod shipped;
+mod traits;
 mod words;
 mod workload;
 
+pub use budget::Allowance;
 pub use cell::Cell;
 pub use diagnostic::{Fault, ScenarioError};
 pub use expand::{Selection, expand};

@@ -1,5 +1,7 @@
 //! What expansion has to know about parties: their names, their eras, and which client a server ships.
 
+use toml::Table;
+
 #[cfg(test)]
 use crate::agent_server::profile::nearest;
 use crate::agent_server::profile::{Catalogue, ProfileError};
@@ -28,6 +30,8 @@ pub trait Names {
     fn client_names(&self) -> Vec<String>;
     /// The Python client that the server `name` ships.
     fn ships_python(&self, name: &str) -> Result<String, ProfileError>;
+    /// Whether these traits can be laid over those of the server `name`.
+    fn check_traits(&self, name: &str, laid: &Table) -> Result<(), ProfileError>;
 }
 
 impl Names for Catalogue {
@@ -59,6 +63,10 @@ impl Names for Catalogue {
             },
             other => other,
         })
+    }
+
+    fn check_traits(&self, name: &str, laid: &Table) -> Result<(), ProfileError> {
+        self.server_with(name, laid).map(drop)
     }
 }
 
@@ -144,6 +152,10 @@ pub(super) mod double {
 
         fn ships_python(&self, name: &str) -> Result<String, ProfileError> {
             Names::ships_python(&self.0, name)
+        }
+
+        fn check_traits(&self, name: &str, laid: &Table) -> Result<(), ProfileError> {
+            Names::check_traits(&self.0, name, laid)
         }
     }
 }

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use toml::Spanned;
 use toml::de::DeTable;
 
 use super::axis;
+use super::budget::Allowance;
 use super::diagnostic::Fault;
 use super::load::{Scenario, stem};
 use super::names::Names;
@@ -14,9 +16,15 @@ use super::pattern::Glob;
 use super::problem::Problem;
 use super::rule::Axes;
 use super::section::{Faults, Section, hint};
-use super::words;
 use super::workload::Workload;
+use super::{traits, words};
+use crate::agent_server::server::SinkModel;
 use crate::wire::Mutation;
+
+/// Copies of a client in one cell: enough for the fan-out that a release is asked for, and a cell still is a cell.
+const MAX_SUBSCRIBERS: u64 = 1_000;
+const MAX_LATENCY_S: f64 = 3_600.0;
+const MAX_REFUSALS: u64 = 1_000_000;
 
 /// What a name in this file can refer to.
 struct Terms<'a, N> {
@@ -32,14 +40,20 @@ pub(super) fn parse(path: &str, text: &str, names: &impl Names) -> Result<Scenar
         vec![Fault { span, problem: Problem::Syntax(error.message().to_owned()) }]
     })?;
     let mut faults = Faults::default();
-    let scenario = read(path, table.get_ref(), names, &mut faults);
+    let scenario = read(path, text, table.get_ref(), names, &mut faults);
     match scenario {
         Some(scenario) if faults.is_empty() => Ok(scenario),
         _ => Err(faults.sorted()),
     }
 }
 
-fn read(path: &str, table: &DeTable<'_>, names: &impl Names, faults: &mut Faults) -> Option<Scenario> {
+fn read(
+    path: &str,
+    text: &str,
+    table: &DeTable<'_>,
+    names: &impl Names,
+    faults: &mut Faults,
+) -> Option<Scenario> {
     let mut file = Section::new("a scenario", 0..0, table);
     let question = question(&mut file, table, faults);
     let servers = file.list("servers", faults);
@@ -59,10 +73,21 @@ fn read(path: &str, table: &DeTable<'_>, names: &impl Names, faults: &mut Faults
     let must_not_receive = file.list("must_not_receive", faults).unwrap_or_default();
     let must_not_receive =
         must_not_receive.iter().filter_map(|word| words::find(word, words::CONSUMER, faults)).collect();
+    let traits = traits::read(&mut file, text, &shipping, names, faults);
+    let sink = sink(&mut file, faults);
+    let subscribers = file.count("subscribers", 1, MAX_SUBSCRIBERS, faults).unwrap_or(1);
+    let subscribers = u32::try_from(subscribers).unwrap_or(1);
 
     let known = Terms { names, workloads: defined, mutations: written(&mutations) };
     let include = plain(&mut file, "include", &known, faults);
     let exclude = plain(&mut file, "exclude", &known, faults);
+    let budgets = file.one_or_more_tables("budget", faults).into_iter().map(|mut section| {
+        let axes = axes(&mut section, &known, faults);
+        let allowance = Allowance::read(&mut section, &workloads, subscribers, names, faults);
+        section.finish(faults);
+        (axes, allowance)
+    });
+    let budget = budgets.collect();
     let expect = file.tables("expect", faults).into_iter().filter_map(|mut section| {
         let axes = axes(&mut section, &known, faults);
         let expected = words::expected(&mut section, faults);
@@ -87,11 +112,24 @@ fn read(path: &str, table: &DeTable<'_>, names: &impl Names, faults: &mut Faults
         workloads,
         mutations,
         must_not_receive,
+        traits,
+        sink,
+        subscribers,
+        budget,
         include,
         exclude,
         expect,
         known: failures,
     })
+}
+
+/// The webhook sink of `[webhook]`; at once and willing, if it is absent.
+fn sink(file: &mut Section<'_>, faults: &mut Faults) -> SinkModel {
+    let Some(mut section) = file.one("webhook", faults) else { return SinkModel::default() };
+    let latency = section.up_to("latency_s", MAX_LATENCY_S, faults).unwrap_or_default();
+    let refuse_first = section.count("refuse_first", 0, MAX_REFUSALS, faults).unwrap_or_default();
+    section.finish(faults);
+    SinkModel { latency: Duration::from_secs_f64(latency), refuse_first }
 }
 
 /// The question, which has to be the first thing in the file: a reader meets it before any detail.

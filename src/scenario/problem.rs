@@ -111,6 +111,22 @@ pub enum Problem {
         /// The workload.
         name: String,
     },
+    /// A limit of a budget that does not read, or that no cost can be held against.
+    #[error("{message}")]
+    BadLimit {
+        /// What is wrong.
+        message: String,
+        /// What would be right.
+        hint: String,
+    },
+    /// A trait that no server profile has, or a value that it does not take.
+    #[error("{message}")]
+    BadTrait {
+        /// The profile reader's words.
+        message: String,
+        /// The nearest names.
+        hint: String,
+    },
     /// A token without text and reasoning.
     #[error("this token has neither `text` nor `reasoning`")]
     BareToken,
@@ -123,8 +139,14 @@ impl Problem {
             Problem::NoQuestion | Problem::QuestionNotFirst { .. } => {
                 "the first line of a scenario is the question that it answers: question = \"...\""
             }
+            Problem::BadLimit { hint, .. } if hint.is_empty() => {
+                "write a number, or a comparison (<=, <, ==, >=, >) and an expression over T, N and S with + - * / ( ) \
+                 ceil, floor, min and max: \"<= ceil(T/30)+1\""
+            }
             Problem::UnknownKey { hint, .. }
             | Problem::UnknownParty { hint, .. }
+            | Problem::BadTrait { hint, .. }
+            | Problem::BadLimit { hint, .. }
             | Problem::UnknownWord { hint, .. } => hint,
             Problem::BadMutation { .. } => {
                 "write -field, +field=value, field=value, field->name or !text, with blanks between steps"

@@ -129,21 +129,49 @@ impl<'a> Section<'a> {
 
     /// A number above 0 and up to `most`.
     pub(super) fn positive(&mut self, key: &'static str, most: f64, faults: &mut Faults) -> Option<f64> {
+        self.within(key, |n| n > 0.0 && n <= most, format!("a number above 0, at most {most}"), faults)
+    }
+
+    /// A number from 0 to `most`.
+    pub(super) fn up_to(&mut self, key: &'static str, most: f64, faults: &mut Faults) -> Option<f64> {
+        self.within(key, |n| (0.0..=most).contains(&n), format!("a number from 0 to {most}"), faults)
+    }
+
+    fn within(
+        &mut self,
+        key: &'static str,
+        fits: impl Fn(f64) -> bool,
+        allowed: String,
+        faults: &mut Faults,
+    ) -> Option<f64> {
         let value = self.value(key)?;
-        let number = match value.get_ref() {
-            DeValue::Integer(i) if i.radix() == 10 => i.as_str().replace('_', "").parse::<f64>().ok(),
-            DeValue::Float(f) => f.as_str().replace('_', "").parse::<f64>().ok(),
-            _ => {
-                wrong(key, "a number", value, faults);
-                return None;
-            }
-        };
-        let fits = number.filter(|n| *n > 0.0 && *n <= most);
-        if fits.is_none() {
-            let allowed = format!("a number above 0, at most {most}");
+        if !matches!(value.get_ref(), DeValue::Integer(_) | DeValue::Float(_)) {
+            wrong(key, "a number", value, faults);
+            return None;
+        }
+        let number = number(value).filter(|n| fits(*n));
+        if number.is_none() {
             faults.add(value.span(), Problem::OutOfRange { key: key.to_owned(), allowed });
         }
-        fits
+        number
+    }
+
+    /// The table of `[key]`.
+    pub(super) fn one(&mut self, key: &'static str, faults: &mut Faults) -> Option<Section<'a>> {
+        let value = self.value(key)?;
+        let table = value.get_ref().as_table();
+        if table.is_none() {
+            wrong(key, "a table", value, faults);
+        }
+        table.map(|table| Section::new(format!("[{key}]"), value.span(), table))
+    }
+
+    /// The table of `[key]`, or the tables of `[[key]]`.
+    pub(super) fn one_or_more_tables(&mut self, key: &'static str, faults: &mut Faults) -> Vec<Section<'a>> {
+        match self.value(key) {
+            Some(value) if value.get_ref().is_table() => self.one(key, faults).into_iter().collect(),
+            _ => self.tables(key, faults),
+        }
     }
 
     /// The tables of `[[key]]`.
@@ -198,6 +226,15 @@ impl<'a> Section<'a> {
                 Problem::UnknownKey { key: key.get_ref().to_string(), table: self.name.clone(), hint };
             faults.add(key.span(), problem);
         }
+    }
+}
+
+/// The value of an integer or a float; none of anything else, and of what is not written in tens.
+pub(super) fn number(value: &Spanned<DeValue<'_>>) -> Option<f64> {
+    match value.get_ref() {
+        DeValue::Integer(i) if i.radix() == 10 => i.as_str().replace('_', "").parse().ok(),
+        DeValue::Float(f) => f.as_str().replace('_', "").parse().ok(),
+        _ => None,
     }
 }
 

@@ -1,12 +1,14 @@
 //! The closed lists of words that `[[expect]]`, `[[known]]` and `must_not_receive` are written in.
 
+use std::collections::BTreeSet;
+
 use chrono::NaiveDate;
 use toml::Spanned;
 use toml::de::DeValue;
 
 use super::problem::Problem;
 use super::section::{Faults, Section, hint, wrong};
-use crate::record::{Consumer, Expected, Hop, Known, Scope, Signal, Verdict};
+use crate::record::{Consumer, Expected, Hop, Known, Metric, Scope, Signal, Verdict};
 
 /// A list of words, and what it is a list of.
 pub(super) struct Words<T: 'static> {
@@ -24,6 +26,7 @@ const SCOPE: &Words<Scope> = &Words {
 };
 const SIGNAL: &Words<Signal> =
     &Words { what: "signal", all: &[Signal::None, Signal::Log, Signal::Surfaced], word: Signal::as_str };
+const METRIC: &Words<Metric> = &Words { what: "budget", all: &Metric::ALL, word: Metric::as_str };
 pub(super) const CONSUMER: &Words<Consumer> = &Words {
     what: "consumer",
     all: &[Consumer::Webhook, Consumer::Telemetry, Consumer::Idle, Consumer::Store],
@@ -62,8 +65,19 @@ pub(super) fn expected(section: &mut Section<'_>, faults: &mut Faults) -> Option
     let lost_at = optional(section, "lost_at", HOP, faults);
     let signal = optional(section, "signal", SIGNAL, faults);
     let reason = section.words("reason", faults).map(Spanned::into_inner);
+    let over = over(section, faults);
     let because = section.words("because", faults).map(Spanned::into_inner);
-    Some(Expected { verdict: verdict?, scope, lost_at, signal, reason, because })
+    Some(Expected { verdict: verdict?, scope, lost_at, signal, reason, over, because })
+}
+
+/// The budgets that are expected to be broken; an empty list says that none is.
+fn over(section: &mut Section<'_>, faults: &mut Faults) -> Option<BTreeSet<Metric>> {
+    let value = section.value("over")?;
+    if value.get_ref().as_array().is_some_and(|items| items.is_empty()) {
+        return Some(BTreeSet::new());
+    }
+    let words = section.one_or_more("over", faults);
+    Some(words.iter().filter_map(|word| find(word, METRIC, faults)).collect())
 }
 
 /// The failure of a `[[known]]` table, without its patterns. Reason, link and end are required: a failure

@@ -6,37 +6,66 @@ use crate::judge;
 use crate::probe::Ledger;
 use crate::record::observation::Piece;
 use crate::record::{
-    CellResult, Class, Duties, Finding, Hop, HopFlow, Observation, Reason, SideEffects, Signal, Verdict,
+    CellResult, Class, Duties, Finding, Hop, HopFlow, Observation, Outcome, Reason, SideEffects, Signal,
+    Verdict,
 };
 use crate::run::CellFault;
 use crate::scenario::Cell;
 use crate::unit::Tally;
 
 /// Judges the cell and writes down the result. A cell without evidence is a finding too.
-pub(super) fn cell(cell: &Cell, result: &Result<Observation, CellFault>, today: NaiveDate) -> CellResult {
-    let findings = match result {
-        Ok(observation) => {
-            judge::judge(observation, &Duties { must_not_receive: cell.must_not_receive.clone() })
-        }
-        Err(fault) => vec![of_fault(fault)],
+pub(super) fn cell(
+    cell: &Cell,
+    result: &Result<Vec<Observation>, CellFault>,
+    today: NaiveDate,
+) -> CellResult {
+    match result {
+        Ok(clients) => match worst(cell, clients) {
+            Some((observation, findings)) => written(cell, Some(observation), findings, today),
+            // The judge never returns nothing; should it, the cell must not look green.
+            None => written(cell, None, vec![of_fault(&CellFault::Setup("no finding".into()))], today),
+        },
+        Err(fault) => written(cell, None, vec![of_fault(fault)], today),
+    }
+}
+
+/// The client that fared worst, and what is to be said of it: the worst headline, among equal ones the largest
+/// amount, among those the one that joined first. Everybody is judged, so that a loss of the last of a thousand
+/// copies is the cell's.
+fn worst<'a>(cell: &Cell, clients: &'a [Observation]) -> Option<(&'a Observation, Vec<Finding>)> {
+    let duties = Duties { must_not_receive: cell.must_not_receive.clone(), budget: cell.budget.clone() };
+    let judged = clients.iter().map(|client| (client, judge::judge(client, &duties)));
+    let judged: Vec<(&Observation, Vec<Finding>)> = judged.collect();
+    let rank = |findings: &[Finding]| {
+        let headline = findings.first()?;
+        debug_assert!(findings.iter().all(|f| f.verdict >= headline.verdict));
+        let Tally { chars, frames } = headline.amount;
+        // More is worse in a loss, and better in what arrived.
+        let amount = if headline.verdict.is_healthy() { (chars, frames) } else { (!chars, !frames) };
+        Some((headline.verdict, amount))
     };
-    let Some(headline) = findings.first().cloned() else {
-        // The judge never returns nothing; should it, the cell must not look green.
-        return written(cell, result, vec![of_fault(&CellFault::Setup("no finding".into()))], today);
-    };
-    debug_assert!(findings.iter().all(|f| f.verdict >= headline.verdict));
-    written(cell, result, findings, today)
+    let verdict = |findings: &[Finding]| findings.first().map(|headline| headline.verdict);
+    let at = (0..judged.len()).filter(|at| rank(&judged[*at].1).is_some());
+    let at = at.min_by_key(|at| rank(&judged[*at].1))?;
+    let alike = judged.iter().filter(|(_, findings)| verdict(findings) == verdict(&judged[at].1)).count();
+    let (client, mut findings) = judged.into_iter().nth(at)?;
+    // What the server spends or leaks is the server's, however many looked on.
+    let own = |f: &&mut Finding| !matches!(f.verdict, Verdict::OverBudget | Verdict::Leaked);
+    if let (Some(headline), many @ 2..) = (findings.first_mut().filter(own), clients.len()) {
+        let note = &headline.note;
+        headline.note = format!("{note}; so {alike} of {many} clients, this is number {}", at + 1);
+    }
+    Some((client, findings))
 }
 
 fn written(
     cell: &Cell,
-    result: &Result<Observation, CellFault>,
+    observation: Option<&Observation>,
     findings: Vec<Finding>,
     today: NaiveDate,
 ) -> CellResult {
-    let observation = result.as_ref().ok();
     let headline = findings.first().cloned().unwrap_or_else(|| of_fault(&CellFault::Interrupted));
-    let (outcome, outcome_note) = judge::outcome(&headline, &cell.expected, cell.known.as_ref(), today);
+    let (outcome, outcome_note) = judge::outcome(&findings, &cell.expected, cell.known.as_ref(), today);
     let flows = observation.map(|o| o.flows.clone()).unwrap_or_default();
     let hops = if flows.is_empty() { Vec::new() } else { Ledger::total(&flows) };
     let at = |hop: Hop, of: fn(&HopFlow) -> Tally| hops.iter().find(|f| f.hop == hop).map(of);
@@ -60,6 +89,8 @@ fn written(
         log_lines: observation.map_or(0, |o| o.log.values().sum()),
         expected: cell.expected.verdict,
         outcome,
+        only_over_budget: outcome == Outcome::Unexpected
+            && judge::only_over_budget(&findings, &cell.expected),
         outcome_note,
         // Certificates come from replaying the corpus through the real packages; none has been issued yet.
         proven: false,
@@ -72,6 +103,12 @@ fn written(
         surfaced: observation.map(|o| o.surfaced.clone()).unwrap_or_default(),
         log: observation.map(|o| o.log.clone()).unwrap_or_default(),
         side_effects: observation.map_or_else(SideEffects::default, |o| o.side_effects.clone()),
+        // A figure from broken evidence is not to be quoted.
+        budgets: observation
+            .filter(|_| !headline.verdict.is_rig_fault())
+            .map(|o| judge::budgets(o, &cell.budget))
+            .unwrap_or_default(),
+        subscribers: (cell.subscribers > 1).then_some(cell.subscribers),
         findings,
     }
 }

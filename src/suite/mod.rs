@@ -5,6 +5,9 @@
 mod assemble;
 mod bench;
 mod digest;
+mod ratios;
+
+pub use ratios::{MeasureCpu, measure_cpu_ratios};
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -67,8 +70,23 @@ impl Plan {
         stop: &AtomicBool,
         done: &(dyn Fn(&CellRun) + Sync),
     ) -> Run {
+        self.run_and_measure(options, today, stop, done, &mut |_, _| None)
+    }
+
+    /// The same, with somebody who measures CPU where a budget asks for it. Without, such a budget says that it was
+    /// not measured.
+    pub fn run_and_measure(
+        &self,
+        options: Options,
+        today: NaiveDate,
+        stop: &AtomicBool,
+        done: &(dyn Fn(&CellRun) + Sync),
+        measure: &mut MeasureCpu<'_>,
+    ) -> Run {
         let started = Instant::now();
-        let runs = run::execute(&self.cells, &self.parties, options, stop, done);
+        let mut runs = run::execute(&self.cells, &self.parties, options, stop, done);
+        // After the cells, so that nothing else runs while it is measured.
+        measure_cpu_ratios(&self.cells, &mut runs, measure);
         let seconds = started.elapsed().as_secs_f64();
         let cells: Vec<CellResult> = runs
             .iter()

@@ -147,8 +147,8 @@ fn list_and_explain_tell_a_newcomer() {
     for (what, count, name) in [
         ("servers", 14, "1.58.2+step7"),
         ("clients", 16, "browser-session"),
-        ("scenarios", 2, "frame-mutants"),
-        ("verdicts", 10, "silent_loss"),
+        ("scenarios", 4, "bus-split"),
+        ("verdicts", 11, "silent_loss"),
     ] {
         let (code, stdout, _) = ended(&mut skewlab(&["list", what]));
         assert_eq!((code, stdout.lines().count()), (0, count), "{what}");
@@ -157,6 +157,7 @@ fn list_and_explain_tell_a_newcomer() {
     }
     for (what, words) in [
         ("silent_loss", &["verdict", "nothing surfaced", "what to do"][..]),
+        ("over_budget", &["verdict 9 of 11", "more than the scenario's budget", "what to do"]),
         ("1.44.1", &["server 1.44.1", "covers", "#4689"]),
         ("python-1.47.0", &["client python-1.47.0", "profile python-1.55.1", "callback lists"]),
         ("1.43.1+AB", &["unreleased", "python@same: python-1.43.1+AB", "#4700"]),

@@ -22,6 +22,8 @@ enum Broken {
     Frame(&'static str, &'static str),
     /// A consumer that must not get deltas and does on the release named first.
     Duty(&'static str, &'static str),
+    /// A budget that the release named first breaks.
+    Budget(&'static str, &'static str),
     /// Nothing: this client on this server is the case.
     Pair(&'static str, &'static str),
 }
@@ -37,11 +39,11 @@ const fn case(broken: Broken, verdict: Verdict, lost_at: Option<Hop>, reason: Op
     Case { broken, verdict, lost_at, reason }
 }
 
-const CASES: [Case; 21] = {
-    use Broken::{Client, Duty, Frame, Pair, Server};
+const CASES: [Case; 22] = {
+    use Broken::{Budget, Client, Duty, Frame, Pair, Server};
     use Verdict::{
         ByDesign, Corrupted, Delivered, Duplicated, DurableLoss, Invalid, Leaked, LoudLoss, NotRun,
-        SilentLoss,
+        OverBudget, SilentLoss,
     };
     let (lost, refused) = (Some(Hop::Delivered), Some(Hop::Decoded));
     [
@@ -64,6 +66,7 @@ const CASES: [Case; 21] = {
         case(Duty("1.43.1", "webhook"), Leaked, None, Some("leaked_to_webhook")),
         case(Duty("1.43.1", "telemetry"), Leaked, None, Some("leaked_to_telemetry")),
         case(Duty("1.43.1", "idle"), Leaked, None, Some("leaked_to_idle")),
+        case(Budget("1.43.1", "telemetry_deltas = 0"), OverBudget, None, Some("telemetry_deltas")),
         case(Pair(SERVER, "browser-1.0.0-alpha.10"), ByDesign, None, None),
         case(Pair(SERVER, PYTHON), Delivered, None, None),
     ]
@@ -75,12 +78,11 @@ fn one(
     server: &str,
     client: &str,
     mutation: &str,
-    not_to: &str,
+    rules: &str,
     expect: &str,
 ) -> (CellResult, u8) {
-    let duty = if not_to.is_empty() { String::new() } else { format!("must_not_receive = [{not_to}]\n") };
     let axes = format!(
-        "servers = [\"{server}\"]\nclients = [\"{client}\"]\nmutations = ['{mutation}']\n{duty}\
+        "servers = [\"{server}\"]\nclients = [\"{client}\"]\nmutations = ['{mutation}']\n{rules}\n\
          [[expect]]\nverdict = \"{expect}\"\n"
     );
     let file = folder.scenario("one", &axes);
@@ -93,10 +95,10 @@ fn one(
 fn pair(case: &Case) -> ((CellResult, u8), Option<(CellResult, u8)>) {
     let folder = Folder::new();
     let expect = case.verdict.as_str();
-    let one = |server: &str, client: &str, mutation: &str, not_to: &str, expect: &str| {
-        one(&folder, server, client, mutation, not_to, expect)
+    let one = |server: &str, client: &str, mutation: &str, rules: &str, expect: &str| {
+        one(&folder, server, client, mutation, rules, expect)
     };
-    let store = "\"event_store\"";
+    let store = "must_not_receive = [\"event_store\"]";
     match case.broken {
         Broken::Server(mutant) => {
             folder.profile("servers", "1.58.2+broken", SERVER, &format!("[mutant]\n{mutant}"));
@@ -114,9 +116,14 @@ fn pair(case: &Case) -> ((CellResult, u8), Option<(CellResult, u8)>) {
             (broken, Some(one(SERVER, client, "none", store, "delivered")))
         }
         Broken::Duty(server, consumer) => {
-            let consumer = format!("\"{consumer}\"");
-            let broken = one(server, PYTHON, "none", &consumer, expect);
-            (broken, Some(one("1.44.1", PYTHON, "none", &consumer, "delivered")))
+            let duty = format!("must_not_receive = [\"{consumer}\"]");
+            let broken = one(server, PYTHON, "none", &duty, expect);
+            (broken, Some(one("1.44.1", PYTHON, "none", &duty, "delivered")))
+        }
+        Broken::Budget(server, limit) => {
+            let budget = format!("[budget]\n{limit}");
+            let broken = one(server, PYTHON, "none", &budget, expect);
+            (broken, Some(one("1.44.1", PYTHON, "none", &budget, "delivered")))
         }
         Broken::Pair(server, client) => (one(server, client, "none", store, expect), None),
     }
@@ -164,14 +171,14 @@ fn what_is_missing_is_measured() {
 #[test]
 fn a_leak_is_counted_where_it_lands() {
     let folder = Folder::new();
-    let all = "\"webhook\", \"telemetry\", \"idle\"";
+    let all = "must_not_receive = [\"webhook\", \"telemetry\", \"idle\"]";
     let (cell, _) = one(&folder, "1.43.1", PYTHON, "none", all, "leaked");
     let leaks: Vec<_> = cell.findings.iter().filter(|f| f.verdict == Verdict::Leaked).collect();
     assert_eq!(leaks.len(), 3, "one finding a consumer");
     assert!(leaks.iter().all(|f| f.amount.frames == 9 && f.signal == Signal::None), "{leaks:?}");
     let (stored, _) = {
         folder.profile("servers", "1.58.2+store", SERVER, "[mutant]\nstore_deltas = true");
-        one(&folder, "1.58.2+store", PYTHON, "none", "\"event_store\"", "leaked")
+        one(&folder, "1.58.2+store", PYTHON, "none", "must_not_receive = [\"event_store\"]", "leaked")
     };
     assert_eq!(stored.side_effects.stored_deltas, 9);
     let (told, code) = one(&folder, "1.58.2+store", PYTHON, "none", "", "delivered");

@@ -38,3 +38,13 @@ fn explanations() {
     let explained = |what| shown(&["explain", what]);
     insta::assert_snapshot!(explained("silent_loss") + &explained("1.43.1+AB") + &explained("python-1.47.0"));
 }
+
+#[test]
+fn costs_as_a_table() {
+    let servers = ["--server", "1.43.1", "--server", "1.43.1+AB", "--server", "1.58.2"];
+    let all = shown(&[&["matrix", "bus-split"], &servers[..]].concat());
+    // How many events a turn has besides its deltas is pinned elsewhere, on the captures.
+    let deltas = |line: &&str| !line.contains(" events in ");
+    let text = all.lines().filter(deltas).fold(String::new(), |text, line| text + line + "\n");
+    insta::assert_snapshot!(text);
+}

@@ -47,12 +47,19 @@ fn shape(run: &Run) -> BTreeSet<String> {
     found
 }
 
-/// A cell with what a healthy run has none of: text that was added, and an outcome that needs a word.
+/// A cell with what a healthy run has none of: text that was added, an outcome that needs a word, several
+/// subscribers, and budgets, of which one is not measured.
 fn with_optional_fields() -> Run {
     let folder = Folder::new();
     folder.profile("servers", "1.58.2+twice", "1.58.2", "[mutant]\nrepeat_every = 2");
-    let file = folder.scenario("odd", "servers = [\"1.58.2+twice\"]\nclients = [\"python-1.58.2\"]\n");
-    run(&plan(&[&file], &[], &[], &folder.catalogue()), 1, 1)
+    let text = "servers = [\"1.58.2+twice\"]\nclients = [\"python-1.58.2\"]\nsubscribers = 2\n\
+                [budget]\nlog_lines = 0\ncpu_ratio_vs = { server = \"1.43.1\", max = 1.0 }\n";
+    let file = folder.scenario("odd", text);
+    // A loss that is expected over a cost that is not.
+    let text = "servers = [\"1.43.1+AB\"]\nclients = [\"python@same\"]\n[budget]\nframes_per_token = 0\n\
+                [[expect]]\nverdict = \"silent_loss\"\n";
+    let costly = folder.scenario("costly", text);
+    run(&plan(&[&file, &costly], &[], &[], &folder.catalogue()), 1, 1)
 }
 
 #[test]

@@ -29,6 +29,16 @@ pub enum ProfileError {
         /// The error, the line with a caret, and help.
         shown: String,
     },
+    /// A trait that was laid over a profile does not exist there, or takes no such value.
+    #[error("traits laid over server `{server}`: {message}")]
+    Laid {
+        /// The server.
+        server: String,
+        /// What is wrong.
+        message: String,
+        /// `did you mean …?`, or nothing.
+        hint: String,
+    },
     /// `extends` leads nowhere or in a circle.
     #[error("{path}: `extends = \"{name}\"` {problem}")]
     Extends {

@@ -31,7 +31,7 @@ pub(super) fn faulty_in(table: &str, path: &str, text: &str, error: &Error) -> P
 }
 
 /// `did you mean …?` for an unknown word followed by the list of those that exist.
-fn help(title: &str) -> Option<String> {
+pub(super) fn help(title: &str) -> Option<String> {
     let mut quoted = title.split('`').skip(1).step_by(2);
     let wanted = quoted.next().filter(|_| title.starts_with("unknown "))?;
     let known: Vec<&str> = quoted.collect();

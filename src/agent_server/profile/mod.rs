@@ -19,6 +19,8 @@ pub use shelf::{About, Profile, Shelf};
 
 use std::path::Path;
 
+use toml::Table;
+
 /// Every profile that can be named: those in the binary, and a user's own.
 #[derive(Debug, Clone)]
 pub struct Catalogue {
@@ -53,7 +55,14 @@ impl Catalogue {
     ///
     /// Errors when there is none, and when its traits contradict each other.
     pub fn server(&self, name: &str) -> Result<Profile<ServerTraits>, ProfileError> {
-        let profile: Profile<ServerTraits> = self.servers.resolve(name)?;
+        self.server_with(name, &Table::new())
+    }
+
+    /// The same with `laid` over its traits: tables merge, everything else replaces.
+    ///
+    /// Errors also when `laid` names a trait that does not exist or gives one a value that it does not take.
+    pub fn server_with(&self, name: &str, laid: &Table) -> Result<Profile<ServerTraits>, ProfileError> {
+        let profile: Profile<ServerTraits> = self.servers.resolve_with(name, laid)?;
         match profile.traits.contradiction() {
             Some(message) => Err(ProfileError::Invalid {
                 path: format!("server profile `{}`", profile.about.name),

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 use super::error::{ProfileError, nearest};
-use super::faulty::{faulty, faulty_in};
+use super::faulty::{faulty, faulty_in, help};
 use crate::unit::Release;
 
 /// What a profile says about itself.
@@ -119,6 +119,15 @@ impl Shelf {
 
     /// The profile called `name`, or the era that covers it, with the traits of exactly that release.
     pub fn resolve<T: DeserializeOwned>(&self, name: &str) -> Result<Profile<T>, ProfileError> {
+        self.resolve_with(name, &Table::new())
+    }
+
+    /// The same with `laid` over its traits.
+    pub(super) fn resolve_with<T: DeserializeOwned>(
+        &self,
+        name: &str,
+        laid: &Table,
+    ) -> Result<Profile<T>, ProfileError> {
         let raw = self.find(name).ok_or_else(|| self.unknown(name))?;
         let release = version(name);
         let (mut table, sinces) = self.merged(raw, &mut Vec::new())?;
@@ -127,7 +136,23 @@ impl Shelf {
                 overlay(&mut table, &change);
             }
         }
-        let traits = Value::Table(table).try_into().map_err(|e| faulty(&raw.path, &raw.text, &e))?;
+        let read = |table: Table| Value::Table(table).try_into();
+        let faulty = |e| faulty(&raw.path, &raw.text, &e);
+        let traits = if laid.is_empty() {
+            read(table).map_err(faulty)?
+        } else {
+            let mut over = table.clone();
+            overlay(&mut over, laid);
+            // What the profile itself has wrong is not to be blamed on what is laid over it.
+            read(over).map_err(|error: toml::de::Error| match read(table) {
+                Err(own) => faulty(own),
+                Ok(_) => ProfileError::Laid {
+                    server: name.to_owned(),
+                    message: error.message().to_owned(),
+                    hint: help(error.message()).unwrap_or_default(),
+                },
+            })?
+        };
         let mut about = raw.about.clone();
         about.source = self.sources(raw);
         let release = release.or_else(|| self.built_on(raw));

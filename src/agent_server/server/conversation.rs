@@ -230,6 +230,7 @@ impl Conversation {
             !interval.is_zero() && self.clocks.heartbeat_due(server.clock.uptime(), interval.duration());
         if due {
             server.process.write();
+            self.clocks.streamed(true, false, false);
         }
     }
 }

@@ -44,6 +44,7 @@ pub(super) struct ConversationClocks {
     updated_at: Mutex<(Option<String>, u64)>,
     eviction: Mutex<u64>,
     last_heartbeat: Mutex<Option<Duration>>,
+    streamed: Mutex<IdleWrites>,
 }
 
 impl ConversationClocks {
@@ -54,6 +55,14 @@ impl ConversationClocks {
 
     pub(super) fn touch(&self) {
         *lock(&self.eviction) += 1;
+    }
+
+    /// The stream, and nothing else, made these writes.
+    pub(super) fn streamed(&self, process: bool, updated_at: bool, eviction: bool) {
+        let mut writes = lock(&self.streamed);
+        writes.process += u64::from(process);
+        writes.updated_at += u64::from(updated_at);
+        writes.eviction += u64::from(eviction);
     }
 
     /// Whether the producer's heartbeat is due: at once for the first delta, then once an interval.
@@ -73,6 +82,10 @@ impl ConversationClocks {
     pub(super) fn add_to(&self, all: &mut SideEffects) {
         all.idle_writes.updated_at += lock(&self.updated_at).1;
         all.idle_writes.eviction += *lock(&self.eviction);
+        let streamed = lock(&self.streamed);
+        all.streamed_writes.process += streamed.process;
+        all.streamed_writes.updated_at += streamed.updated_at;
+        all.streamed_writes.eviction += streamed.eviction;
     }
 }
 

@@ -84,5 +84,8 @@ impl IdleSubscriber {
             self.clocks.write_updated_at(server.clock.timestamp());
             server.process.write();
         }
+        if published.event.is_delta() {
+            self.clocks.streamed(true, true, server.traits.idle.eviction);
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! A mutant for every verdict: a healthy observation, changed in one way, turns red with exactly that
 //! headline; its healthy neighbour stays green.
 
+mod budget;
 mod loss;
 mod wrong;
 
@@ -134,7 +135,7 @@ fn a_delta_where_none_belongs_is_a_leak() {
             Consumer::Store => seen.side_effects.stored_deltas = 7,
         };
         let mut seen = changed(leak);
-        let forbid = |consumer| Duties { must_not_receive: [consumer].into() };
+        let forbid = |consumer| Duties { must_not_receive: [consumer].into(), ..Duties::default() };
         let found = judge(&seen, &forbid(consumer));
         assert_eq!((found.len(), found[0].verdict, found[0].amount), (1, Verdict::Leaked, tally(7, 0)));
         let reason = format!("leaked_to_{}", consumer.as_str());
@@ -150,7 +151,10 @@ fn a_delta_where_none_belongs_is_a_leak() {
     // Events that are no deltas belong there.
     let busy =
         changed(|seen| (seen.side_effects.webhook.events, seen.side_effects.telemetry.events) = (9, 9));
-    assert_eq!(judge(&busy, &Duties { must_not_receive: all.into() })[0].verdict, Verdict::Delivered);
+    assert_eq!(
+        judge(&busy, &Duties { must_not_receive: all.into(), ..Duties::default() })[0].verdict,
+        Verdict::Delivered
+    );
 }
 
 #[test]
@@ -158,7 +162,7 @@ fn findings_come_worst_first() {
     let mut seen = observe(reply(), |i, _| [Arrives, Twice, Arrives, LOST, Arrives, Arrives][i]);
     seen.durables.rejected = [(Reason::new("unread"), 1)].into();
     seen.side_effects.webhook.deltas = 1;
-    let found = judge(&seen, &Duties { must_not_receive: [Consumer::Webhook].into() });
+    let found = judge(&seen, &Duties { must_not_receive: [Consumer::Webhook].into(), ..Duties::default() });
     let verdicts: Vec<Verdict> = found.iter().map(|finding| finding.verdict).collect();
     assert_eq!(verdicts, [Verdict::Leaked, Verdict::DurableLoss, Verdict::SilentLoss, Verdict::Duplicated]);
     seen.signal = Signal::Surfaced;
