@@ -11,6 +11,7 @@ use crate::record::Run;
 use crate::report;
 use crate::run::{ClockKind, Options};
 use crate::seed::Seed;
+use crate::suite;
 
 pub(super) fn run(args: &Matrix) -> Result<ExitCode, CliError> {
     let plan = plan::plan(&args.cells)?;
@@ -30,7 +31,16 @@ pub(super) fn run(args: &Matrix) -> Result<ExitCode, CliError> {
     let stop = interrupt::flag();
     let progress = Progress::new(plan.cells.len());
     let today = chrono::DateTime::<chrono::Utc>::from(std::time::SystemTime::now()).date_naive();
-    let run = plan.run(options, today, &stop, &|_| progress.step());
+    let catalogue = plan::catalogue(args.cells.profiles.as_ref())?;
+    let run = match clock {
+        ClockKind::Virtual => plan.run(options, today, &stop, &|_| progress.step()),
+        // CPU is a matter of the clock on the wall.
+        ClockKind::Wall => {
+            let told = |why: &str| eprintln!("{why}");
+            let mut measure = suite::by_bench(&catalogue, options.seed, &stop, &told);
+            plan.run_and_measure(options, today, &stop, &|_| progress.step(), &mut measure)
+        }
+    };
     progress.clear();
     let written = match &args.out {
         Some(dir) => report::write_atomically(&dir.join("run.json"), |out| report::json(&run, out)),

@@ -7,7 +7,7 @@ mod bench;
 mod digest;
 mod ratios;
 
-pub use ratios::{MeasureCpu, measure_cpu_ratios};
+pub use ratios::{MeasureCpu, by_bench, measure_cpu_ratios};
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
