@@ -1,6 +1,7 @@
 //! The command line: one file a command. Results go to standard output, everything else to standard error.
 
 mod args;
+mod bench_client;
 mod check;
 mod error;
 mod explain;
@@ -14,7 +15,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use self::args::{Args, Command};
+use self::args::{Args, BenchCommand, Command};
 use self::error::CliError;
 
 /// Runs the command line and maps the result to an exit code.
@@ -34,6 +35,7 @@ pub fn main() -> ExitCode {
         Command::Explain(explain) => explain::run(explain),
         Command::Check(check) => check::run(check),
         Command::Serve(serve) => serve::run(serve),
+        Command::Bench(BenchCommand::Client(client)) => bench_client::run(client),
     };
     match done {
         Ok(code) => code.into(),

@@ -1,6 +1,7 @@
 //! Renderers: pure functions from a result to text. None of them runs, judges or decides anything.
 
 mod check;
+mod client_bench;
 mod findings;
 mod grid;
 mod store;
@@ -9,6 +10,7 @@ mod table;
 pub mod words;
 
 pub use check::{CheckedFrame, check_table};
+pub use client_bench::{CLIENT_BENCH_SCHEMA, ClientBench, client_bench_table};
 pub use store::{StoreError, writable, write_atomically};
 pub use table::matrix_table;
 

@@ -206,7 +206,10 @@ mod tests {
         dial.tell();
         let report = told.recv().unwrap();
         // Two of seven were handed out here without being begun.
-        assert_eq!((report.ready, report.refused[&Refused::Nobody], report.refused[&Refused::Stopped]), (1, 1, 3));
+        assert_eq!(
+            (report.ready, report.refused[&Refused::Nobody], report.refused[&Refused::Stopped]),
+            (1, 1, 3)
+        );
     }
 
     #[test]

@@ -243,10 +243,13 @@ mod tests {
         group.text(&delta(0), now, &mut ledgers[1], &mut pulses[1]);
         group.text("{", now, &mut ledgers[1], &mut pulses[1]);
         let mut owed = Owed::default();
-        pulses.iter().for_each(|pulse| owed.add(pulse));
+        for pulse in &pulses {
+            owed.add(pulse);
+        }
         let report = group.report(2, 0, owed);
         assert_eq!(report.blocks.len(), 2);
-        let of = |b: &BlockReport| (b.number, b.counts.deltas, b.counts.missing, b.without_delta, b.without_end);
+        let of =
+            |b: &BlockReport| (b.number, b.counts.deltas, b.counts.missing, b.without_delta, b.without_end);
         assert_eq!(of(&report.blocks[0]), (1, 2, 1, 1, 1));
         assert_eq!(of(&report.blocks[1]), (2, 3, 1, 0, 1));
         assert_eq!((report.counts.deltas, report.counts.missing, report.unreadable), (5, 2, 1));

@@ -109,9 +109,12 @@ mod tests {
         assert!(forbidden.unwrap_err().contains("403"));
         assert!(told(&|r| r.replace("accept: ", "accept: x")).unwrap_err().contains("accept key"));
         assert!(told(&|r| r.replace("WebSocket", "h2c")).unwrap_err().contains("upgrade"));
-        let deflate = told(&|r| r.replace("\r\n\r\n", "\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n"));
+        let deflate =
+            told(&|r| r.replace("\r\n\r\n", "\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n"));
         assert!(deflate.unwrap_err().contains("permessage-deflate"));
         assert!(told(&|_| "SSH-2.0-x\r\n".to_owned()).unwrap_err().contains("no HTTP"));
-        assert!(told(&|_| format!("HTTP/1.1 101 {}", "x".repeat(LONGEST_HEAD))).unwrap_err().contains("16 KiB"));
+        assert!(
+            told(&|_| format!("HTTP/1.1 101 {}", "x".repeat(LONGEST_HEAD))).unwrap_err().contains("16 KiB")
+        );
     }
 }

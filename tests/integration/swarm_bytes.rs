@@ -251,7 +251,8 @@ fn a_delivery_allocates_nothing_and_a_socket_holds_less_than_a_kibibyte() {
 #[test]
 fn raw_reading_counts_the_same_bytes_and_full_reading_goes_on_after_it() {
     let (mut swarm, mut streams) = connected(3, Conduct::Healthy);
-    let sent = |tokens: u64| 3 * ((0..tokens).map(|n| delta(n).len()).sum::<usize>() + end(tokens).len()) as u64;
+    let sent =
+        |tokens: u64| 3 * ((0..tokens).map(|n| delta(n).len()).sum::<usize>() + end(tokens).len()) as u64;
     for round in 0..2 {
         let start = swarm.report().unwrap().groups[0].bytes;
         swarm.read(Reading::Raw).unwrap();
