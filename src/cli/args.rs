@@ -1,9 +1,12 @@
 //! What can be typed.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::fanout::FanOut;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+
+use super::bench_client;
 
 /// Finds silent streaming loss between server and client releases before a release does.
 #[derive(Debug, Parser)]
@@ -32,10 +35,45 @@ pub(super) enum Command {
     Bench(BenchCommand),
 }
 
-/// What to measure.
 #[derive(Debug, Subcommand)]
 pub(super) enum BenchCommand {
     Fanout(FanOut),
+    /// Subscribe many sockets to a server, and say what reading cost and what was missing
+    Client(BenchClient),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct BenchClient {
+    /// Socket of one conversation: ws://127.0.0.1:PORT/sockets/events/ID or …/sockets/session/ID
+    #[arg(value_name = "URL")]
+    pub(super) url: String,
+    /// Sockets to open
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(super) sockets: u32,
+    /// How long to read once all sockets are ready: 10s, 500ms, 2m
+    #[arg(long = "for", value_name = "TIME", default_value = "10s", value_parser = bench_client::duration, allow_hyphen_values = true)]
+    pub(super) lasting: Duration,
+    /// Message of the user that starts a turn; sent on the first socket, and again after each reply
+    #[arg(long, value_name = "TEXT")]
+    pub(super) say: Option<String>,
+    /// Only count bytes: the reference that reading frames is measured against
+    #[arg(long, conflicts_with = "say")]
+    pub(super) raw: bool,
+    /// Environment variable that holds the session API key; sent as the first message
+    #[arg(long, value_name = "VAR", conflicts_with = "key_file")]
+    pub(super) key_env: Option<String>,
+    /// File that holds the session API key and nothing else
+    #[arg(long, value_name = "FILE")]
+    pub(super) key_file: Option<PathBuf>,
+    /// Connections under way at once
+    #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(super) in_flight: u16,
+    /// Let the server be on another machine
+    #[arg(long)]
+    pub(super) allow_remote: bool,
+    /// What goes to standard output
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub(super) format: Format,
 }
 
 /// Which cells.

@@ -9,6 +9,7 @@ use crate::report::StoreError;
 use crate::run::fanout::FanOutError;
 use crate::scenario::ScenarioError;
 use crate::suite::PlanError;
+use crate::swarm::SwarmError;
 use crate::wire::MutationError;
 
 /// A command that failed.
@@ -22,6 +23,8 @@ pub(super) enum CliError {
     Profile(#[from] ProfileError),
     #[error(transparent)]
     Mutation(#[from] MutationError),
+    #[error(transparent)]
+    Swarm(#[from] SwarmError),
     #[error(transparent)]
     Server(#[from] ServerError),
     #[error(transparent)]
@@ -49,6 +52,7 @@ impl CliError {
             CliError::Output(_)
             | CliError::Store(_)
             | CliError::Start(_)
+            | CliError::Swarm(_)
             | CliError::Server(ServerError::Bind { .. }) => ExitCode::Internal,
             _ => ExitCode::Usage,
         }

@@ -1,6 +1,7 @@
 //! The command line: one file a command. Results go to standard output, everything else to standard error.
 
 mod args;
+mod bench_client;
 mod check;
 mod error;
 mod explain;
@@ -37,6 +38,7 @@ pub fn main() -> ExitCode {
         Command::Serve(serve) => serve::run(serve),
         Command::Bench(bench) => match bench {
             BenchCommand::Fanout(fanout) => fanout::run(fanout),
+            BenchCommand::Client(client) => bench_client::run(client),
         },
     };
     match done {

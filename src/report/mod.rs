@@ -2,6 +2,7 @@
 
 mod bench;
 mod check;
+mod client_bench;
 mod costs;
 mod findings;
 mod grid;
@@ -12,6 +13,7 @@ pub mod words;
 
 pub use bench::{bench_json, bench_table};
 pub use check::{CheckedFrame, check_table};
+pub use client_bench::{CLIENT_BENCH_SCHEMA, ClientBench, client_bench_table};
 pub use store::{StoreError, writable, write_atomically};
 pub use table::matrix_table;
 

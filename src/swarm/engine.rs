@@ -90,7 +90,7 @@ pub(super) struct Engine {
     stopped: bool,
     /// What the thread held before its first socket.
     shared: Allocations,
-    /// What went into reports: it is freed elsewhere and is none of the sockets' doing.
+    /// What commands and answers allocated, or freed for others.
     given_away: Allocations,
 }
 
@@ -151,10 +151,7 @@ impl Engine {
             beacon.deltas.store(deltas, Ordering::Relaxed);
             beacon.replies.store(replies, Ordering::Release);
         }
-        while let Ok(command) = self.commands.try_recv() {
-            self.obey(command, events)?;
-        }
-        Ok(())
+        self.commands(events)
     }
 
     /// How long the thread may sleep.
@@ -280,6 +277,22 @@ impl Engine {
         }
     }
 
+    /// Obeys what there is. What commands and answers cost is no socket's doing: one thread allocates them and the other
+    /// frees them.
+    fn commands(&mut self, events: &mut Events) -> io::Result<()> {
+        loop {
+            let before = Allocations::here();
+            let Ok(command) = self.commands.try_recv() else { return Ok(()) };
+            let opens = matches!(command, Command::Connect { .. });
+            self.obey(command, events)?;
+            if !opens {
+                let given = Allocations::here().since(&before);
+                self.given_away.count += given.count;
+                self.given_away.live_bytes += given.live_bytes;
+            }
+        }
+    }
+
     /// A reply whose receiver is gone was not wanted.
     fn obey(&mut self, command: Command, events: &mut Events) -> io::Result<()> {
         match command {
@@ -318,11 +331,7 @@ impl Engine {
                 let _ = reply.send(());
             }
             Command::Report { reply } => {
-                let before = Allocations::here();
                 let _ = reply.send(self.report(false));
-                let given = Allocations::here().since(&before);
-                self.given_away.count += given.count;
-                self.given_away.live_bytes += given.live_bytes;
             }
             Command::Stop { reply } => {
                 self.stop(events)?;
@@ -351,7 +360,8 @@ impl Engine {
     }
 
     fn report(&self, last: bool) -> Report {
-        let held = Allocations::here();
+        // Read before the report itself costs anything.
+        let (held, cpu) = (Allocations::here(), thread_cpu());
         let groups = self.groups.iter().enumerate().map(|(index, group)| {
             let (mut open, mut unread, mut owed) = (0, 0, Owed::default());
             for socket in self.sockets.iter().filter(|s| s.group == index && s.is_open()) {
@@ -369,7 +379,7 @@ impl Engine {
             shared_bytes: u64::try_from(self.shared.live_bytes).unwrap_or_default(),
         };
         let allocations = held.count - self.given_away.count;
-        Report { groups, cpu: thread_cpu(), wakeups: self.wakeups, allocations, memory }
+        Report { groups, cpu, wakeups: self.wakeups, allocations, memory }
     }
 
     /// The next frame mask. Masks keep a hostile page from writing requests into a proxy's cache (RFC 6455, section

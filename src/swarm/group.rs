@@ -243,7 +243,9 @@ mod tests {
         group.text(&delta(0), now, &mut ledgers[1], &mut pulses[1]);
         group.text("{", now, &mut ledgers[1], &mut pulses[1]);
         let mut owed = Owed::default();
-        pulses.iter().for_each(|pulse| owed.add(pulse));
+        for pulse in &pulses {
+            owed.add(pulse);
+        }
         let report = group.report(2, 0, owed);
         assert_eq!(report.blocks.len(), 2);
         let of =

@@ -333,8 +333,14 @@ mod tests {
         };
         let old = Dialect { nulls: Nulls::Kept, ..Dialect::CURRENT };
         for dialect in [Dialect::CURRENT, old] {
-            assert_eq!(heard(&delta(Some("tok1 "), None).encode(dialect)), ("tok1 ".into(), "".into(), None));
-            assert_eq!(heard(&delta(None, Some("why1 ")).encode(dialect)), ("".into(), "why1 ".into(), None));
+            assert_eq!(
+                heard(&delta(Some("tok1 "), None).encode(dialect)),
+                ("tok1 ".into(), String::new(), None)
+            );
+            assert_eq!(
+                heard(&delta(None, Some("why1 ")).encode(dialect)),
+                (String::new(), "why1 ".into(), None)
+            );
             let both = heard(&delta(Some("a\n\"é\""), Some("b")).encode(dialect));
             assert_eq!(both, ("a\n\"é\"".into(), "b".into(), None));
         }
@@ -342,7 +348,7 @@ mod tests {
             let (item_id, content) = ("i".into(), "x".to_owned());
             let session = SessionDelta { item_id, attempt: 2, order: 7, reasoning, content, chunk: None };
             let said = heard(&SessionFrame::Delta(session).encode());
-            let expected = if reasoning { ("".into(), "x".into()) } else { ("x".into(), "".into()) };
+            let expected = if reasoning { (String::new(), "x".into()) } else { ("x".into(), String::new()) };
             assert_eq!((said.0, said.1, said.2), (expected.0, expected.1, Some(7)));
         }
     }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by unwrapping")]
 
+mod bench_client;
 mod budgets;
 mod captures;
 mod check_cli;

@@ -18,14 +18,14 @@ const WAIT: Duration = Duration::from_secs(20);
 const HI: &str = r#"{"role":"user","content":[{"type":"text","text":"hi"}],"run":true}"#;
 
 /// A server that is killed with the test.
-struct Served {
+pub(crate) struct Served {
     child: Child,
-    address: String,
+    pub(crate) address: String,
     conversation: String,
 }
 
 impl Served {
-    fn start(args: &[&str]) -> Served {
+    pub(crate) fn start(args: &[&str]) -> Served {
         let mut child = Command::new(env!("CARGO_BIN_EXE_skewlab"))
             .args(["serve", "--port", "0"])
             .args(args)
@@ -72,7 +72,7 @@ impl Served {
         }
     }
 
-    fn events(&self) -> String {
+    pub(crate) fn events(&self) -> String {
         format!("/sockets/events/{}", self.conversation)
     }
 

@@ -1,0 +1,300 @@
+//! `skewlab bench client`: many subscribers at one server.
+
+use std::io::Write;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use hyper::Uri;
+
+use super::args::{BenchClient, Format};
+use super::error::CliError;
+use super::interrupt;
+use crate::agent_server::profile::nearest;
+use crate::judge::ExitCode;
+use crate::probe::limits::raise_descriptors;
+use crate::report::{CLIENT_BENCH_SCHEMA, ClientBench, client_bench_table};
+use crate::swarm::{Conduct, Pace, Reading, Report, SocketSpec, Swarm};
+
+/// Descriptors that the process needs beside its sockets.
+const OTHER_DESCRIPTORS: u64 = 32;
+
+/// How long the last turn may take after the time is over.
+const LAST_TURN: Duration = Duration::from_secs(30);
+
+pub(super) fn run(args: &BenchClient) -> Result<ExitCode, CliError> {
+    let target = Target::parse(&args.url, args.allow_remote)?;
+    let spec = SocketSpec {
+        addr: target.addr,
+        path_and_query: target.path_and_query,
+        auth_frame: key(args)?.map(|key| auth_frame(&key)),
+        group: 0,
+        conduct: Conduct::Healthy,
+    };
+    raise_descriptors(u64::from(args.sockets) + OTHER_DESCRIPTORS)
+        .map_err(|error| CliError::Usage(format!("--sockets {}: {error}", args.sockets)))?;
+    let stop = interrupt::flag();
+    let mut swarm = Swarm::spawn(1)?;
+    let pace = Pace { in_flight: usize::from(args.in_flight), ..Pace::default() };
+    let connected = swarm.connect(vec![spec; args.sockets as usize], pace)?;
+    if args.raw {
+        swarm.read(Reading::Raw)?;
+    }
+    let before = swarm.report()?;
+    let began = Instant::now();
+    let (complete, replies_due) = match connected.ready {
+        0 => (false, None),
+        _ => read(&mut swarm, args, &stop)?,
+    };
+    let seconds = began.elapsed().as_secs_f64();
+    let after = swarm.report()?;
+    let last = swarm.stop()?;
+    let mut bench = measured(&before, &after, &last, seconds, args.raw);
+    bench.server = target.addr.to_string();
+    bench.complete = complete;
+    bench.replies_due = replies_due;
+    bench.sockets = u64::from(args.sockets);
+    bench.ready = connected.ready;
+    bench.refused = connected.refused.iter().map(|(why, count)| (why.to_string(), *count)).collect();
+    print(&bench, args.format)?;
+    let nothing = bench.counts.map_or(bench.bytes == 0, |counts| counts.deltas + counts.replies == 0);
+    Ok(if bench.failed() || !complete {
+        ExitCode::RigInvalid
+    } else if bench.lost() {
+        ExitCode::Unexpected
+    } else if nothing {
+        anstream::eprintln!("nothing streamed: start a turn, or let `--say TEXT` do it");
+        ExitCode::NothingRan
+    } else {
+        ExitCode::AllAsExpected
+    })
+}
+
+/// Reads for as long as was asked. Whether it was not interrupted, and the durable ends that are due where this run
+/// starts the turns.
+fn read(swarm: &mut Swarm, args: &BenchClient, stop: &AtomicBool) -> Result<(bool, Option<u64>), CliError> {
+    let until = Instant::now() + args.lasting;
+    let message = args.say.as_ref().map(|text| {
+        let content = serde_json::json!([{"type": "text", "text": text}]);
+        serde_json::json!({"role": "user", "content": content, "run": true}).to_string()
+    });
+    let open = swarm.report()?.groups.first().map_or(0, |group| group.open);
+    let mut due = 0;
+    while Instant::now() < until {
+        if stop.load(Ordering::SeqCst) {
+            return Ok((false, None));
+        }
+        if let Some(message) = &message
+            && swarm.progress(0).replies >= due
+        {
+            say(swarm, args.sockets, message)?;
+            due += open;
+        }
+        std::thread::sleep(Duration::from_millis(1).min(until.saturating_duration_since(Instant::now())));
+    }
+    // A turn under way is read to its end, or its rest would be called missing.
+    swarm.wait_for_replies(0, due, LAST_TURN);
+    Ok((true, message.map(|_| due)))
+}
+
+/// Sends the message on the first socket that is open.
+fn say(swarm: &mut Swarm, sockets: u32, message: &str) -> Result<(), CliError> {
+    for socket in 0..sockets as usize {
+        if swarm.say(socket, message)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The figures of what lay between two reports; what is counted until the very end comes from the last one.
+fn measured(before: &Report, after: &Report, last: &Report, seconds: f64, raw: bool) -> ClientBench {
+    #[expect(clippy::cast_precision_loss, reason = "counts of one run are far below 2^52")]
+    let float = |n: u64| n as f64;
+    let sum = |report: &Report, of: fn(&crate::swarm::GroupReport) -> u64| -> u64 {
+        report.groups.iter().map(of).sum()
+    };
+    let bytes = sum(after, |g| g.bytes) - sum(before, |g| g.bytes);
+    let messages = sum(after, |g| g.messages) - sum(before, |g| g.messages);
+    let cpu = after.cpu.saturating_sub(before.cpu).as_secs_f64();
+    let per = |amount: f64, of: u64| (of > 0).then(|| amount / float(of));
+    let allocations = float(after.allocations.saturating_sub(before.allocations));
+    let full = |value: Option<f64>| value.filter(|_| !raw);
+    let group = last.groups.first();
+    ClientBench {
+        schema: CLIENT_BENCH_SCHEMA,
+        skewlab: env!("CARGO_PKG_VERSION"),
+        server: String::new(),
+        reading: if raw { "raw" } else { "full" },
+        complete: false,
+        sockets: 0,
+        ready: 0,
+        refused: std::collections::BTreeMap::new(),
+        closed: group
+            .map(|g| g.closed.iter().map(|(why, n)| (why.to_string(), *n)).collect())
+            .unwrap_or_default(),
+        unread: group.map_or(0, |g| g.unread),
+        seconds,
+        bytes,
+        messages: (!raw).then_some(messages),
+        cpu_us_per_message: full(per(cpu * 1e6, messages)),
+        cpu_us_per_kib: per(cpu * 1e6 * 1024.0, bytes),
+        cpu_share: cpu / seconds.max(f64::MIN_POSITIVE),
+        allocations_per_message: full(per(allocations, messages)),
+        heap_bytes_per_socket: per(float(after.memory.socket_bytes), after.memory.sockets),
+        heap_bytes_shared: after.memory.shared_bytes,
+        rss_bytes: resident(),
+        unreadable: group.filter(|_| !raw).map(|g| g.unreadable),
+        counts: group.filter(|_| !raw).map(|g| g.counts),
+        replies_due: None,
+        frame_gap: group.filter(|_| !raw).map(|g| g.times.frame_gap.quantiles()),
+    }
+}
+
+/// `VmRSS` of this process, bytes.
+fn resident() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    Some(line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()? * 1024)
+}
+
+fn print(bench: &ClientBench, format: Format) -> Result<(), CliError> {
+    let mut out = std::io::stdout().lock();
+    match format {
+        Format::Table => client_bench_table(bench, &mut out)?,
+        Format::Json => {
+            serde_json::to_writer_pretty(&mut out, bench).map_err(std::io::Error::other)?;
+            writeln!(out)?;
+        }
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// Where the sockets go.
+#[derive(Debug, PartialEq, Eq)]
+struct Target {
+    addr: SocketAddr,
+    path_and_query: String,
+}
+
+impl Target {
+    fn parse(url: &str, allow_remote: bool) -> Result<Target, CliError> {
+        // The URL itself is not repeated: a key may stand in it.
+        let wrong = |what: String| CliError::Usage(format!("URL: {what}"));
+        let expected = "expected ws://127.0.0.1:PORT/sockets/events/ID";
+        let uri: Uri = url.parse().map_err(|e| wrong(format!("{e}; {expected}")))?;
+        match uri.scheme_str() {
+            Some("ws") => {}
+            Some("wss") => return Err(wrong("`wss` is not spoken here; a tunnel can end TLS".to_owned())),
+            Some(other) => return Err(wrong(format!("scheme `{other}`; {expected}"))),
+            None => return Err(wrong(format!("no scheme; {expected}"))),
+        }
+        let path = uri.path();
+        let segments: Vec<&str> = path.trim_start_matches('/').split('/').collect();
+        match segments[..] {
+            ["sockets", "events" | "session", id] if !id.is_empty() => {}
+            ["sockets", other, ..] if !matches!(other, "events" | "session") => {
+                let near = nearest(other, ["events", "session"].into_iter());
+                return Err(wrong(format!("no socket `{other}`{near}; {expected}")));
+            }
+            _ => return Err(wrong(format!("path `{path}`; {expected}"))),
+        }
+        let query = uri.query().unwrap_or_default();
+        for (name, _) in form_urlencoded::parse(query.as_bytes()) {
+            match &*name {
+                "session_api_key" => {
+                    return Err(wrong(
+                        "a key does not belong into it; use --key-env or --key-file".to_owned(),
+                    ));
+                }
+                "resend_mode" | "resend_all" | "after_seq" => {
+                    let why = "asks for a replay, which never streamed and would count as missing";
+                    return Err(wrong(format!("`{name}` {why}")));
+                }
+                _ => {}
+            }
+        }
+        let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
+        let port = uri.port_u16().unwrap_or(80);
+        let mut found = (host, port).to_socket_addrs().map_err(|e| wrong(format!("host `{host}`: {e}")))?;
+        let addr = found.next().ok_or_else(|| wrong(format!("host `{host}` has no address")))?;
+        if !addr.ip().is_loopback() && !allow_remote {
+            return Err(wrong(format!("`{host}` is not this machine; --allow-remote lets it be another")));
+        }
+        let path_and_query = uri.path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string);
+        Ok(Target { addr, path_and_query })
+    }
+}
+
+/// The key, from where it was put; never from the command line, which others can read.
+fn key(args: &BenchClient) -> Result<Option<String>, CliError> {
+    if let Some(name) = &args.key_env {
+        let key = std::env::var(name).map_err(|_| {
+            CliError::Usage(format!("--key-env {name}: there is no such variable, or it is not UTF-8"))
+        })?;
+        return usable(key, "--key-env").map(Some);
+    }
+    let Some(path) = &args.key_file else { return Ok(None) };
+    let key = std::fs::read_to_string(path);
+    let key = key.map_err(|error| CliError::Read { path: path.clone(), error })?;
+    usable(key.trim_end_matches(['\r', '\n']).to_owned(), "--key-file").map(Some)
+}
+
+fn usable(key: String, option: &str) -> Result<String, CliError> {
+    if key.is_empty() { Err(CliError::Usage(format!("{option}: the key is empty"))) } else { Ok(key) }
+}
+
+fn auth_frame(key: &str) -> String {
+    serde_json::json!({"type": "auth", "session_api_key": key}).to_string()
+}
+
+/// Reads `10s`, `500ms`, `2m`.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    match humantime::parse_duration(text) {
+        Ok(duration) if duration.is_zero() => Err("no time at all; expected 10s, 500ms, 2m".to_owned()),
+        Ok(duration) if duration > Duration::from_hours(24) => Err("more than a day".to_owned()),
+        Ok(duration) => Ok(duration),
+        Err(error) => Err(format!("{error}; expected 10s, 500ms, 2m")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_a_socket_of_this_machine() {
+        for good in ["ws://127.0.0.1:8000/sockets/events/x", "ws://[::1]:8000/sockets/session/x?a=b"] {
+            let target = Target::parse(good, false).unwrap();
+            assert!(target.addr.ip().is_loopback() && target.path_and_query.starts_with("/sockets/"));
+        }
+        for (bad, why) in [
+            ("127.0.0.1:8000", "no scheme"),
+            ("http://127.0.0.1:8000/sockets/events/x", "scheme `http`"),
+            ("wss://127.0.0.1:8000/sockets/events/x", "wss"),
+            ("ws://127.0.0.1:8000/sockets/event/x", "did you mean `events`"),
+            ("ws://127.0.0.1:8000/socket/events/x", "path"),
+            ("ws://127.0.0.1:8000/sockets/events/", "path"),
+            ("ws://192.0.2.7:8000/sockets/events/x", "--allow-remote"),
+            ("ws://127.0.0.1:8000/sockets/events/x?resend_mode=all", "replay"),
+            ("ws://127.0.0.1:8000/sockets/session/x?after_seq=0", "replay"),
+        ] {
+            let told = Target::parse(bad, false).unwrap_err().to_string();
+            assert!(told.contains(why), "{bad}: {told}");
+        }
+        let remote = Target::parse("ws://192.0.2.7/sockets/events/x", true).unwrap();
+        assert_eq!(remote.addr.to_string(), "192.0.2.7:80");
+        let told =
+            Target::parse("ws://127.0.0.1/sockets/events/x?session_api_key=s3cret", false).unwrap_err();
+        assert!(told.to_string().contains("--key-env") && !told.to_string().contains("s3cret"));
+    }
+
+    #[test]
+    fn a_time_is_read_with_its_unit() {
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        for bad in ["0s", "-1s", "ten", "5", "2d"] {
+            assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+}
