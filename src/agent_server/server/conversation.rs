@@ -10,7 +10,7 @@ use super::bus::{Bus, Full, Published, SubscriptionId};
 use super::idle::ConversationClocks;
 use super::session::SessionSocket;
 use super::subscriber::{IdleSubscriber, Subscriber};
-use super::webhook::Webhook;
+use super::webhook::{Post, Webhook};
 use super::{Inner, lock, snapshot};
 use crate::agent_server::profile::server::BusKind;
 use crate::probe::trace::Origin;
@@ -53,7 +53,7 @@ impl Conversation {
         let traits = &server.traits;
         let split = traits.bus.kind == BusKind::Split;
         let sink = |model: &super::SinkModel| {
-            Arc::new(Webhook::new(&traits.webhook, traits.wire.webhook(), model.clone(), &server.costs))
+            Arc::new(Webhook::new(&traits.webhook, traits.wire.webhook(), model.clone(), server.around()))
         };
         let conversation = Arc::new(Conversation {
             id,
@@ -204,6 +204,13 @@ impl Conversation {
             "sub_conversation_ids": [],
             "tags": {},
         })
+    }
+
+    /// Every post of every sink so far, in the order of arrival.
+    pub(super) fn posts(&self) -> Vec<Post> {
+        let mut posts: Vec<Post> = self.webhooks.iter().flat_map(|w| w.posts()).collect();
+        posts.sort_by_key(|p| p.at);
+        posts
     }
 
     pub(super) fn add_side_effects(&self, all: &mut SideEffects) {
