@@ -1,104 +1,264 @@
 //! The idle clocks: who writes them decides whether a long stream looks busy.
+//!
+//! A clock is read at every write and never sampled: the longest time between two writes is exact.
 
 use std::sync::Mutex;
 use std::time::Duration;
 
 use super::clock::Clock;
 use super::lock;
+use crate::agent_server::profile::server::IdleTraits;
 use crate::record::SideEffects;
 use crate::record::observation::IdleWrites;
+
+/// Why a clock is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// A token: a delta that a subscriber saw, or the producer's sign of life.
+    Token,
+    /// Everything else.
+    Event,
+}
+
+impl Cause {
+    pub(super) fn of_delta(delta: bool) -> Cause {
+        if delta { Cause::Token } else { Cause::Event }
+    }
+}
+
+/// What one clock saw since its watch began. Times are from that moment on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Watched {
+    /// Writes that tokens caused.
+    pub token_writes: u64,
+    /// Other writes.
+    pub other_writes: u64,
+    /// The longest time that the clock showed: from a write to the next one, or to the end of the watch.
+    pub peak: Duration,
+    /// The first write that a token caused.
+    pub first_token_write: Option<Duration>,
+    /// When the clock first showed the limit that was asked about.
+    pub reached: Option<Duration>,
+}
+
+/// A clock that remembers its last write, and what happened since somebody began to watch.
+#[derive(Debug, Default)]
+struct Meter {
+    last: Duration,
+    writes: u64,
+    /// Those of them that tokens caused.
+    streamed: u64,
+    from: Duration,
+    limit: Option<Duration>,
+    watched: Watched,
+}
+
+impl Meter {
+    fn starting(now: Duration) -> Meter {
+        Meter { last: now, from: now, ..Meter::default() }
+    }
+
+    fn write(&mut self, now: Duration, cause: Cause) {
+        self.look(now);
+        self.last = now;
+        self.writes += 1;
+        match cause {
+            Cause::Token => {
+                self.streamed += 1;
+                self.watched.token_writes += 1;
+                let first = now.saturating_sub(self.from);
+                self.watched.first_token_write.get_or_insert(first);
+            }
+            Cause::Event => self.watched.other_writes += 1,
+        }
+    }
+
+    /// Takes note of what the clock shows now.
+    fn look(&mut self, now: Duration) {
+        let shows = now.saturating_sub(self.last);
+        self.watched.peak = self.watched.peak.max(shows);
+        if let Some(limit) = self.limit.filter(|limit| shows >= *limit) {
+            let reached = (self.last + limit).saturating_sub(self.from);
+            self.watched.reached.get_or_insert(reached);
+        }
+    }
+
+    fn watch(&mut self, now: Duration, limit: Option<Duration>) {
+        (self.from, self.limit, self.watched) = (now, limit, Watched::default());
+    }
+
+    fn watched(&mut self, now: Duration) -> Watched {
+        self.look(now);
+        self.watched
+    }
+}
 
 /// The process clock behind `/server_info` `idle_time`, which an external runtime reads to reap.
 #[derive(Debug)]
 pub(crate) struct ProcessClock {
     clock: Clock,
-    state: Mutex<(Duration, u64)>,
+    meter: Mutex<Meter>,
 }
 
 impl ProcessClock {
     pub(super) fn new(clock: &Clock) -> ProcessClock {
-        ProcessClock { clock: clock.clone(), state: Mutex::new((clock.uptime(), 0)) }
+        ProcessClock { clock: clock.clone(), meter: Mutex::new(Meter::starting(clock.uptime())) }
     }
 
     /// Something happened.
-    pub(super) fn write(&self) {
-        let mut state = lock(&self.state);
-        *state = (self.clock.uptime(), state.1 + 1);
+    pub(super) fn write(&self, cause: Cause) {
+        lock(&self.meter).write(self.clock.uptime(), cause);
     }
 
     /// Time since something happened.
     pub(super) fn idle(&self) -> Duration {
-        self.clock.uptime().saturating_sub(lock(&self.state).0)
+        self.clock.uptime().saturating_sub(lock(&self.meter).last)
+    }
+
+    /// Begins to watch, for the moment in which the clock shows `limit`.
+    pub(super) fn watch(&self, limit: Duration) {
+        lock(&self.meter).watch(self.clock.uptime(), Some(limit));
+    }
+
+    pub(super) fn watched(&self) -> Watched {
+        lock(&self.meter).watched(self.clock.uptime())
     }
 
     pub(super) fn side_effects(&self) -> SideEffects {
-        let process = lock(&self.state).1;
-        let idle_writes = IdleWrites { process, ..IdleWrites::default() };
-        SideEffects { idle_writes, ..SideEffects::default() }
+        let meter = lock(&self.meter);
+        let writes = |process| IdleWrites { process, ..IdleWrites::default() };
+        let (idle_writes, streamed_writes) = (writes(meter.writes), writes(meter.streamed));
+        SideEffects { idle_writes, streamed_writes, ..SideEffects::default() }
     }
 }
 
 /// The clocks of one conversation: `updated_at` in memory, and the eviction clock.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct ConversationClocks {
-    updated_at: Mutex<(Option<String>, u64)>,
-    eviction: Mutex<u64>,
+    clock: Clock,
+    updated_at: Mutex<Meter>,
+    eviction: Mutex<Meter>,
+    evicted: Mutex<Option<Duration>>,
     last_heartbeat: Mutex<Option<Duration>>,
-    streamed: Mutex<IdleWrites>,
+    last_delta: Mutex<Option<Duration>>,
 }
 
 impl ConversationClocks {
-    pub(super) fn write_updated_at(&self, now: String) {
-        let mut state = lock(&self.updated_at);
-        *state = (Some(now), state.1 + 1);
-    }
-
-    pub(super) fn touch(&self) {
-        *lock(&self.eviction) += 1;
-    }
-
-    /// The stream, and nothing else, made these writes.
-    pub(super) fn streamed(&self, process: bool, updated_at: bool, eviction: bool) {
-        let mut writes = lock(&self.streamed);
-        writes.process += u64::from(process);
-        writes.updated_at += u64::from(updated_at);
-        writes.eviction += u64::from(eviction);
-    }
-
-    /// Whether the producer's heartbeat is due: at once for the first delta, then once an interval.
-    pub(super) fn heartbeat_due(&self, now: Duration, interval: Duration) -> bool {
-        let mut last = lock(&self.last_heartbeat);
-        let due = last.is_none_or(|l| now.saturating_sub(l) >= interval);
-        if due {
-            *last = Some(now);
+    pub(super) fn new(clock: &Clock) -> ConversationClocks {
+        let meter = || Mutex::new(Meter::starting(clock.uptime()));
+        ConversationClocks {
+            clock: clock.clone(),
+            updated_at: meter(),
+            eviction: meter(),
+            evicted: Mutex::default(),
+            last_heartbeat: Mutex::default(),
+            last_delta: Mutex::default(),
         }
-        due
     }
 
-    pub(super) fn updated_at(&self) -> Option<String> {
-        lock(&self.updated_at).0.clone()
+    pub(super) fn write_updated_at(&self, cause: Cause) {
+        lock(&self.updated_at).write(self.clock.uptime(), cause);
+    }
+
+    pub(super) fn touch(&self, cause: Cause) {
+        lock(&self.eviction).write(self.clock.uptime(), cause);
+    }
+
+    /// What the producer of deltas has to write for one of them: the process clock only (1.45.0, #4790). Throttled
+    /// it writes at once for the first delta of a conversation, then once an interval.
+    pub(super) fn producer_writes(&self, traits: &IdleTraits) -> bool {
+        traits.token_writes || {
+            let every = traits.heartbeat_s;
+            !every.is_zero() && due(&self.last_heartbeat, self.clock.uptime(), every.duration())
+        }
+    }
+
+    /// Whether the subscriber behind the clocks writes the shared ones for an event: for each one up to 1.45.0, for
+    /// a delta at most once an interval in the shape of #4706.
+    pub(super) fn subscriber_writes(&self, traits: &IdleTraits, delta: bool) -> bool {
+        let every = traits.delta_throttle_s;
+        !delta || every.is_zero() || due(&self.last_delta, self.clock.uptime(), every.duration())
+    }
+
+    /// When it was last written, as the REST answer shows it.
+    pub(super) fn updated_at(&self) -> String {
+        self.clock.timestamp_at(lock(&self.updated_at).last)
+    }
+
+    /// What the eviction clock shows.
+    pub(super) fn idle(&self) -> Duration {
+        self.clock.uptime().saturating_sub(lock(&self.eviction).last)
+    }
+
+    /// Notes an eviction. Nothing is closed: what would have come after it is part of the question.
+    pub(super) fn evict(&self) {
+        lock(&self.evicted).get_or_insert(self.clock.uptime());
+    }
+
+    pub(super) fn watch(&self) {
+        let now = self.clock.uptime();
+        lock(&self.updated_at).watch(now, None);
+        lock(&self.eviction).watch(now, None);
+        *lock(&self.evicted) = None;
+    }
+
+    /// What `updated_at` and the eviction clock saw, and when the conversation was evicted.
+    pub(super) fn watched(&self) -> (Watched, Watched, Option<Duration>) {
+        let now = self.clock.uptime();
+        let mut updated_at = lock(&self.updated_at);
+        let evicted = lock(&self.evicted).map(|at| at.saturating_sub(updated_at.from));
+        (updated_at.watched(now), lock(&self.eviction).watched(now), evicted)
     }
 
     pub(super) fn add_to(&self, all: &mut SideEffects) {
-        all.idle_writes.updated_at += lock(&self.updated_at).1;
-        all.idle_writes.eviction += *lock(&self.eviction);
-        let streamed = lock(&self.streamed);
-        all.streamed_writes.process += streamed.process;
-        all.streamed_writes.updated_at += streamed.updated_at;
-        all.streamed_writes.eviction += streamed.eviction;
+        let (updated_at, eviction) = (lock(&self.updated_at), lock(&self.eviction));
+        all.idle_writes.updated_at += updated_at.writes;
+        all.idle_writes.eviction += eviction.writes;
+        all.streamed_writes.updated_at += updated_at.streamed;
+        all.streamed_writes.eviction += eviction.streamed;
     }
+}
+
+/// Whether an interval has passed since it was last due; the first time is free.
+fn due(last: &Mutex<Option<Duration>>, now: Duration, interval: Duration) -> bool {
+    let mut last = lock(last);
+    let due = last.is_none_or(|l| now.saturating_sub(l) >= interval);
+    if due {
+        *last = Some(now);
+    }
+    due
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const fn s(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
     #[test]
-    fn the_heartbeat_is_throttled_and_the_first_is_free() {
-        let clocks = ConversationClocks::default();
-        let every = Duration::from_secs(30);
-        let due: Vec<u64> =
-            (0..100).filter(|s| clocks.heartbeat_due(Duration::from_secs(*s), every)).collect();
-        assert_eq!(due, [0, 30, 60, 90]);
+    fn a_throttle_lets_the_first_pass_and_then_one_an_interval() {
+        let last = Mutex::default();
+        let passed: Vec<u64> = (0..100).filter(|n| due(&last, s(*n), s(30))).collect();
+        assert_eq!(passed, [0, 30, 60, 90]);
+    }
+
+    #[test]
+    fn a_peak_is_the_longest_gap_and_the_one_at_the_end_counts() {
+        let mut meter = Meter::starting(s(0));
+        meter.write(s(100), Cause::Event);
+        meter.watch(s(100), Some(s(20)));
+        for (at, cause) in [(101, Cause::Event), (113, Cause::Token), (120, Cause::Token)] {
+            meter.write(s(at), cause);
+        }
+        let so_far = meter.watched(s(121));
+        assert_eq!((so_far.peak, so_far.reached), (s(12), None));
+        assert_eq!((so_far.token_writes, so_far.other_writes), (2, 1));
+        assert_eq!(so_far.first_token_write, Some(s(13)));
+        let later = meter.watched(s(145));
+        assert_eq!((later.peak, later.reached), (s(25), Some(s(40))), "20 s after the write at 120");
+        meter.write(s(200), Cause::Event);
+        assert_eq!(meter.watched(s(200)).reached, Some(s(40)), "the first time is what counts");
     }
 }
