@@ -22,4 +22,5 @@ mod serve;
 mod sockets;
 mod swarm;
 mod swarm_bytes;
+mod webhooks;
 mod wire;
