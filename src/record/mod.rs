@@ -7,6 +7,7 @@ pub mod cost;
 pub mod expectation;
 pub mod flow;
 mod interval;
+pub mod idle;
 pub mod observation;
 pub mod run;
 pub mod verdict;

@@ -5,6 +5,7 @@ mod check;
 mod costs;
 mod findings;
 mod grid;
+mod idle;
 mod store;
 mod style;
 mod table;
@@ -12,6 +13,7 @@ pub mod words;
 
 pub use bench::{bench_json, bench_table};
 pub use check::{CheckedFrame, check_table};
+pub use idle::{idle_json, idle_table};
 pub use store::{StoreError, writable, write_atomically};
 pub use table::matrix_table;
 

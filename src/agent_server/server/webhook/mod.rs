@@ -267,7 +267,7 @@ fn posted(queued: &Queued) -> PostedEvent {
         EventBody::StateUpdate { key, .. } => Some(key.clone()),
         _ => None,
     };
-    PostedEvent { kind: queued.event.kind(), key }
+    PostedEvent { id: queued.event.id.clone(), kind: queued.event.kind(), key }
 }
 
 /// Events that are being posted. A post that is broken off takes them with it: they left the queue already,

@@ -81,6 +81,8 @@ pub struct Post {
 /// What a posted event was.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct PostedEvent {
+    /// Its id.
+    pub id: String,
     /// Its class name.
     pub kind: &'static str,
     /// Which field a state update is about.
