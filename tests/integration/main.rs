@@ -11,6 +11,7 @@ mod determinism;
 mod fanout;
 mod fixtures;
 mod floors;
+mod idle;
 mod mixed;
 mod mutants;
 mod oracle;

@@ -172,6 +172,11 @@ impl Server {
         self.0.conversations().iter().flat_map(|c| c.posts()).collect()
     }
 
+    /// What `/server_info` shows as `idle_time`, before it is cut to whole seconds.
+    pub fn idle_time(&self) -> Duration {
+        self.0.process.idle()
+    }
+
     /// Begins to watch the idle clocks, for the moment in which the process clock shows `limit`.
     pub fn watch_idle(&self, limit: Duration) {
         self.0.process.watch(limit);
