@@ -147,10 +147,10 @@ pub(super) struct Idle {
     #[arg(long, value_name = "TIME", default_value = "20m", value_parser = idle::duration, allow_hyphen_values = true)]
     pub(super) reap_after: Duration,
     /// Sockets that watch, taking the clients in turn [default: 4, or one a client if there are more]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=1000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=1000), allow_negative_numbers = true)]
     pub(super) clients: Option<u16>,
     /// Tokens of a turn before it in the same conversation, at the same rate
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=200_000), allow_negative_numbers = true)]
     pub(super) warm_up: u32,
     /// Seed of the ids
     #[arg(long, default_value_t = 1)]

@@ -1,6 +1,6 @@
 //! `skewlab idle`: does a long stream look idle, and to whom?
 
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, IsTerminal, Write};
 use std::time::Duration;
 
 use super::args::{Format, Idle};
@@ -18,8 +18,8 @@ use crate::seed::Seed;
 /// Sockets without `--clients`.
 const CLIENTS: usize = 4;
 
-/// Tokens of one stream; more would be kept in memory for nothing.
-const MOST_TOKENS: u32 = 1_000_000;
+/// Tokens of one stream. The clients keep what they got, so more would take gigabytes.
+const MOST_TOKENS: u32 = 200_000;
 
 pub(super) fn run(args: &Idle) -> Result<ExitCode, CliError> {
     let catalogue = catalogue(args.profiles.as_ref())?;
@@ -28,9 +28,16 @@ pub(super) fn run(args: &Idle) -> Result<ExitCode, CliError> {
     let servers = servers.collect::<Result<Vec<_>, _>>()?;
     let plan = plan(args, &catalogue)?;
     let mut results = Vec::new();
+    let shown = std::io::stderr().is_terminal();
     for (name, profile) in &servers {
+        if shown {
+            eprint!("\r{}/{} servers", results.len(), servers.len());
+        }
         let fault = |fault| CliError::Idle { server: name.clone(), fault };
         results.push(watch_idle(name, profile, &plan).map_err(fault)?);
+    }
+    if shown {
+        eprint!("\r{:width$}\r", "", width = 40);
     }
     let report = IdleReport {
         schema: IDLE_SCHEMA.to_owned(),

@@ -12,6 +12,7 @@ mod fanout;
 mod fixtures;
 mod floors;
 mod idle;
+mod idle_cli;
 mod mixed;
 mod mutants;
 mod oracle;

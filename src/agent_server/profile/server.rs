@@ -309,6 +309,7 @@ pub struct Ships {
 /// A deliberate fault in a server.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fault of its own that a profile switches on")]
 pub struct ServerMutant {
     /// Writes every n-th delta frame twice; 0 for never.
     pub repeat_every: u32,

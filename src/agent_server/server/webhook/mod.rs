@@ -187,7 +187,9 @@ impl Webhook {
         }
         if let Err(batch) = self.attempt(batch).await {
             let mut state = lock(&self.state);
-            batch.into_iter().for_each(|queued| state.queue.push(queued));
+            for queued in batch {
+                state.queue.push(queued);
+            }
             state.bound(&self.traits);
         }
     }
