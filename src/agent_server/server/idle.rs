@@ -261,4 +261,15 @@ mod tests {
         meter.write(s(200), Cause::Event);
         assert_eq!(meter.watched(s(200)).reached, Some(s(40)), "the first time is what counts");
     }
+    #[test]
+    fn the_longest_gap_counts_wherever_it_is() {
+        for longest in 0..6 {
+            let (mut meter, mut now) = (Meter::starting(s(0)), 0);
+            for gap in 0..6 {
+                now += if gap == longest { 9 } else { 4 };
+                meter.write(s(now), Cause::Token);
+            }
+            assert_eq!(meter.watched(s(now)).peak, s(9), "gap {longest}");
+        }
+    }
 }
