@@ -26,7 +26,7 @@ pub mod webhook;
 
 pub use clock::Clock;
 pub use error::ServerError;
-pub use idle::Watched;
+pub use idle::{IdleClocks, Watched};
 pub use net::{Dialer, Io, PeerId};
 pub use notes::Notes;
 pub use script::{Chunk, Feed, Finish, Script};
@@ -34,10 +34,8 @@ pub use webhook::{Post, PostedEvent, SinkModel};
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
 
 use conversation::Conversation;
-use tokio::time::sleep;
 
 use super::profile::{Profile, ServerTraits};
 use crate::record::SideEffects;
@@ -63,22 +61,6 @@ pub struct ServerConfig {
     pub telemetry: bool,
     /// Whether conversations are named after their first message.
     pub auto_title: bool,
-}
-
-/// The eviction sweep is never faster than this (`max(60.0, ttl / 2)`, 1.37.1 to 1.58.2).
-const SHORTEST_SWEEP: Duration = Duration::from_mins(1);
-
-/// What the three idle clocks of a conversation saw while they were watched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct IdleClocks {
-    /// The one behind `/server_info`.
-    pub process: Watched,
-    /// `updated_at`.
-    pub updated_at: Watched,
-    /// The eviction clock, where the era has one.
-    pub eviction: Option<Watched>,
-    /// When the conversation was evicted, from the beginning of the watch on.
-    pub evicted: Option<Duration>,
 }
 
 /// A running emulated server. Cheap to clone; all clones are one server.
@@ -170,44 +152,6 @@ impl Server {
     /// Empty for a server that keeps no notes.
     pub fn posts(&self) -> Vec<Post> {
         self.0.conversations().iter().flat_map(|c| c.posts()).collect()
-    }
-
-    /// What `/server_info` shows as `idle_time`, before it is cut to whole seconds.
-    pub fn idle_time(&self) -> Duration {
-        self.0.process.idle()
-    }
-
-    /// Begins to watch the idle clocks, for the moment in which the process clock shows `limit`.
-    pub fn watch_idle(&self, limit: Duration) {
-        self.0.process.watch(limit);
-        for conversation in self.0.conversations() {
-            conversation.clocks.watch();
-        }
-    }
-
-    /// What the idle clocks saw since somebody began to watch; `None` when there is no such conversation.
-    pub fn watched(&self, conversation: &str) -> Option<IdleClocks> {
-        let conversation = self.0.conversation(conversation)?;
-        let process = self.0.process.watched();
-        let (updated_at, eviction, evicted) = conversation.clocks.watched();
-        let eviction = self.0.traits.idle.eviction.then_some(eviction);
-        Some(IdleClocks { process, updated_at, eviction, evicted })
-    }
-
-    /// Sweeps for idle conversations, as the real server does from its start to its end: never returns, unless the
-    /// era has no eviction. Evictions are noted, and nothing is closed.
-    pub async fn sweep(&self) {
-        let idle = &self.0.traits.idle;
-        if !idle.eviction || idle.evict_after_s.is_zero() {
-            return;
-        }
-        let every = (idle.evict_after_s.duration() / 2).max(SHORTEST_SWEEP);
-        loop {
-            sleep(every).await;
-            for conversation in self.0.conversations() {
-                conversation.sweep(&self.0);
-            }
-        }
     }
 
     /// Waits until no turn is running.
