@@ -7,6 +7,7 @@ use super::fanout::FanOut;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use super::bench_client;
+use super::idle;
 
 /// Finds silent streaming loss between server and client releases before a release does.
 #[derive(Debug, Parser)]
@@ -28,6 +29,8 @@ pub(super) enum Command {
     Explain(Explain),
     /// Say what each released client does with captured frames
     Check(Check),
+    /// Ask whether a server looks idle while it streams, and is reaped or evicted for it
+    Idle(Idle),
     /// Run one emulated server alone
     Serve(Serve),
     /// Measure on the wall clock: what a token costs
@@ -157,6 +160,43 @@ pub(super) struct Check {
     /// Folder with more profiles
     #[arg(long, value_name = "DIR")]
     pub(super) profiles: Option<PathBuf>,
+    /// What goes to standard output
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub(super) format: Format,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct Idle {
+    /// Servers: a name, a release, or a glob; may be repeated [default: every one, what-ifs included]
+    #[arg(long = "server", value_name = "NAME", default_values = ["*"], hide_default_value = true)]
+    pub(super) servers: Vec<String>,
+    /// Clients that watch: a name, a release, or a glob; may be repeated
+    #[arg(long = "client", value_name = "NAME", default_values = ["python-1.58.2"])]
+    pub(super) client_names: Vec<String>,
+    /// Tokens a second
+    #[arg(long, value_name = "R", default_value = "1", value_parser = idle::rate, allow_hyphen_values = true)]
+    pub(super) rate: f64,
+    /// How long text streams, as in 90s, 40m or 2h
+    #[arg(long, value_name = "TIME", default_value = "40m", value_parser = idle::duration, allow_hyphen_values = true)]
+    pub(super) duration: Duration,
+    /// Idle time of the process after which the runtime reaps it
+    #[arg(long, value_name = "TIME", default_value = "20m", value_parser = idle::duration, allow_hyphen_values = true)]
+    pub(super) reap_after: Duration,
+    /// Sockets that watch, taking the clients in turn [default: 4, or one a client if there are more]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=1000), allow_negative_numbers = true)]
+    pub(super) clients: Option<u16>,
+    /// Tokens of a turn before it in the same conversation, at the same rate
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=200_000), allow_negative_numbers = true)]
+    pub(super) warm_up: u32,
+    /// Seed of the ids
+    #[arg(long, default_value_t = 1)]
+    pub(super) seed: u64,
+    /// Folder with more profiles
+    #[arg(long, value_name = "DIR")]
+    pub(super) profiles: Option<PathBuf>,
+    /// Write the JSON into this file
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
     /// What goes to standard output
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub(super) format: Format,

@@ -6,6 +6,7 @@ use crate::agent_server::profile::ProfileError;
 use crate::agent_server::server::ServerError;
 use crate::judge::ExitCode;
 use crate::report::StoreError;
+use crate::run::CellFault;
 use crate::run::fanout::FanOutError;
 use crate::scenario::ScenarioError;
 use crate::suite::PlanError;
@@ -33,6 +34,8 @@ pub(super) enum CliError {
     Store(#[from] StoreError),
     #[error("cannot read {}: {error}", path.display())]
     Read { path: PathBuf, error: std::io::Error },
+    #[error("server `{server}`: {fault}")]
+    Idle { server: String, fault: CellFault },
     #[error("{0}")]
     Usage(String),
     #[error("the selection holds no cell{0}")]
@@ -53,6 +56,7 @@ impl CliError {
             | CliError::Store(_)
             | CliError::Start(_)
             | CliError::Swarm(_)
+            | CliError::Idle { .. }
             | CliError::Server(ServerError::Bind { .. }) => ExitCode::Internal,
             _ => ExitCode::Usage,
         }

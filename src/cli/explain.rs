@@ -53,7 +53,7 @@ fn profile(out: &mut dyn Write, what: &str, about: &About, release: &str) -> std
 }
 
 fn unknown(what: &str, catalogue: &Catalogue) -> CliError {
-    let profiles = catalogue.servers().abouts().chain(catalogue.clients().abouts());
+    let profiles = catalogue.servers().all().chain(catalogue.clients().all());
     let names: Vec<&str> =
         Verdict::ALL.iter().map(|v| v.as_str()).chain(profiles.map(|a| a.name.as_str())).collect();
     let hint = nearest(what, names.into_iter());

@@ -34,8 +34,9 @@ pub(super) fn run(args: &List) -> Result<ExitCode, CliError> {
 }
 
 fn shelf(shelf: &Shelf, out: &mut dyn Write) -> std::io::Result<()> {
-    for about in shelf.abouts() {
-        let covers = about.covers.as_ref().map_or_else(|| "unreleased".to_owned(), ToString::to_string);
+    for about in shelf.all() {
+        let none = if about.what_if { "what if" } else { "unreleased" };
+        let covers = about.covers.as_ref().map_or_else(|| none.to_owned(), ToString::to_string);
         writeln!(out, "{:<24} {:<4} {:<20} {}", about.name, about.era, covers, about.summary)?;
     }
     Ok(())

@@ -6,6 +6,7 @@ mod check;
 mod error;
 mod explain;
 mod fanout;
+mod idle;
 mod interrupt;
 mod list;
 mod matrix;
@@ -35,6 +36,7 @@ pub fn main() -> ExitCode {
         Command::List(list) => list::run(list),
         Command::Explain(explain) => explain::run(explain),
         Command::Check(check) => check::run(check),
+        Command::Idle(idle) => idle::run(idle),
         Command::Serve(serve) => serve::run(serve),
         Command::Bench(bench) => match bench {
             BenchCommand::Fanout(fanout) => fanout::run(fanout),

@@ -6,6 +6,7 @@ pub mod budget;
 pub mod cost;
 pub mod expectation;
 pub mod flow;
+pub mod idle;
 mod interval;
 pub mod observation;
 pub mod run;

@@ -95,7 +95,7 @@ pub struct WebhookCount {
     pub deltas: u64,
     /// Posts that failed and were tried again or given up.
     pub failed_posts: u64,
-    /// Events dropped because a queue bound was reached.
+    /// Events dropped because a queue bound was reached, or lost with a post that was broken off.
     pub dropped: u64,
 }
 

@@ -6,6 +6,7 @@ mod client_bench;
 mod costs;
 mod findings;
 mod grid;
+mod idle;
 mod store;
 mod style;
 mod table;
@@ -14,6 +15,7 @@ pub mod words;
 pub use bench::{bench_json, bench_table};
 pub use check::{CheckedFrame, check_table};
 pub use client_bench::{CLIENT_BENCH_SCHEMA, ClientBench, client_bench_table};
+pub use idle::{idle_json, idle_table};
 pub use store::{StoreError, writable, write_atomically};
 pub use table::matrix_table;
 

@@ -5,6 +5,7 @@
 mod cell;
 pub mod fanout;
 mod fault;
+mod idle;
 mod observe;
 mod panics;
 mod parties;
@@ -15,6 +16,7 @@ use std::time::Instant;
 
 pub use cell::{ClockKind, run_cell};
 pub use fault::CellFault;
+pub use idle::{IdlePlan, watch_idle};
 pub use parties::Parties;
 
 use crate::record::Observation;

@@ -129,7 +129,7 @@ fn sink(file: &mut Section<'_>, faults: &mut Faults) -> SinkModel {
     let latency = section.up_to("latency_s", MAX_LATENCY_S, faults).unwrap_or_default();
     let refuse_first = section.count("refuse_first", 0, MAX_REFUSALS, faults).unwrap_or_default();
     section.finish(faults);
-    SinkModel { latency: Duration::from_secs_f64(latency), refuse_first }
+    SinkModel { latency: Duration::from_secs_f64(latency), refuse_first, ..SinkModel::default() }
 }
 
 /// The question, which has to be the first thing in the file: a reader meets it before any detail.

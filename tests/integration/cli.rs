@@ -145,7 +145,7 @@ fn own_profiles_extend_released_ones_and_are_held_to_their_words() {
 #[test]
 fn list_and_explain_tell_a_newcomer() {
     for (what, count, name) in [
-        ("servers", 14, "1.58.2+step7"),
+        ("servers", 17, "1.44.1+throttled"),
         ("clients", 16, "browser-session"),
         ("scenarios", 4, "bus-split"),
         ("verdicts", 11, "silent_loss"),
@@ -159,6 +159,7 @@ fn list_and_explain_tell_a_newcomer() {
         ("silent_loss", &["verdict", "nothing surfaced", "what to do"][..]),
         ("over_budget", &["verdict 9 of 11", "more than the scenario's budget", "what to do"]),
         ("1.44.1", &["server 1.44.1", "covers", "#4689"]),
+        ("1.44.1+throttled", &["server 1.44.1+throttled", "What if", "#4706"]),
         ("python-1.47.0", &["client python-1.47.0", "profile python-1.55.1", "callback lists"]),
         ("1.43.1+AB", &["unreleased", "python@same: python-1.43.1+AB", "#4700"]),
         ("1.50.3", &["profile 1.58.2", "python@same: python-1.50.3"]),

@@ -48,3 +48,11 @@ fn costs_as_a_table() {
     let text = all.lines().filter(deltas).fold(String::new(), |text, line| text + line + "\n");
     insta::assert_snapshot!(text);
 }
+
+#[test]
+fn idle_clocks_as_a_table() {
+    let servers =
+        ["--server", "1.36.1", "--server", "1.43.1*", "--server", "1.44.1*", "--server", "1.58.2+step7"];
+    let load = ["--duration", "25m", "--rate", "0.5", "--warm-up", "1"];
+    insta::assert_snapshot!(shown(&[&["idle"], &servers[..], &load[..]].concat()));
+}

@@ -11,6 +11,7 @@ macro_rules! files {
 pub const SERVER_FILES: &[(&str, &str)] = files!("servers":
     "1.22.0", "1.30.0", "1.31.1", "1.36.1", "1.43.1", "1.44.1", "1.45.0", "1.58.2",
     "1.43.1+A", "1.43.1+AB", "1.43.1+ABC", "1.58.2+AB", "1.58.2+ABC", "1.58.2+step7",
+    "1.44.1+per-token", "1.44.1+throttled", "1.44.1+heartbeat",
 );
 
 /// Path and text of every client profile, in the order in which they are listed.

@@ -91,7 +91,7 @@ mod tests {
     /// The top-level keys that a profile sets, or inherits, as traits.
     fn traits_of(files: &[(&str, &str)], name: &str, era: &dyn Fn(&str) -> String) -> Vec<String> {
         // `family` is a label: nothing behaves by it.
-        let about = ["name", "covers", "era", "summary", "source", "extends", "since", "family"];
+        let about = ["name", "covers", "era", "summary", "source", "extends", "since", "family", "what_if"];
         let find = |name: &str| files.iter().find(|(path, _)| path.ends_with(&format!("/{name}.toml")));
         let mut keys = Vec::new();
         let mut next = Some(name.to_owned());
@@ -108,10 +108,10 @@ mod tests {
     #[test]
     fn every_trait_of_every_profile_names_its_source() {
         let catalogue = Catalogue::embedded().unwrap();
-        let servers = catalogue.servers().abouts().map(|a| catalogue.server(&a.name).unwrap().about);
+        let servers = catalogue.servers().all().map(|a| catalogue.server(&a.name).unwrap().about);
         let server_era = |name: &str| catalogue.server(name).unwrap().about.name;
         let servers = servers.map(|a| (traits_of(SERVER_FILES, &a.name, &server_era), a));
-        let clients = catalogue.clients().abouts().map(|a| catalogue.client(&a.name).unwrap().profile.about);
+        let clients = catalogue.clients().all().map(|a| catalogue.client(&a.name).unwrap().profile.about);
         let client_era = |name: &str| catalogue.client(name).unwrap().profile.about.name;
         let clients = clients.map(|a| (traits_of(CLIENT_FILES, &a.name, &client_era), a));
         let mut seen = 0;
@@ -138,7 +138,20 @@ mod tests {
     }
 
     #[test]
-    fn a_bus_that_asks_nobody_has_no_list_of_those_who_said_yes() {
+    fn a_what_if_can_be_named_and_is_found_by_no_pattern() {
+        let catalogue = Catalogue::embedded().unwrap();
+        let what_if = catalogue.server("1.44.1+throttled").unwrap();
+        assert!(what_if.about.what_if && what_if.about.covers.is_none());
+        let listed = |all: Vec<&About>| all.iter().any(|a| a.name == "1.44.1+throttled");
+        assert!(
+            !listed(catalogue.servers().abouts().collect()) && listed(catalogue.servers().all().collect())
+        );
+        let on_top = catalogue.server("1.44.1").unwrap();
+        assert!(!on_top.about.what_if, "a base does not take over what extends it");
+    }
+
+    #[test]
+    fn traits_that_contradict_each_other_are_refused() {
         let server = |file: &str| {
             let mut catalogue = Catalogue::embedded().unwrap();
             let all = [SERVER_FILES, &[("mine.toml", file)]].concat();
@@ -150,6 +163,14 @@ mod tests {
         let error = server(&mine("kind = \"shared\"")).unwrap_err();
         assert!(error.starts_with("server profile `mine`: `bus.deltas_to`"), "{error}");
         server(&mine("kind = \"shared\"\ndeltas_to = []")).unwrap();
+        for (idle, complaint) in [
+            ("token_writes = true\nheartbeat_s = 30", "`idle.token_writes`"),
+            ("delta_throttle_s = 30", "`idle.delta_throttle_s`"),
+        ] {
+            let error = server(&mine(&format!("[idle]\n{idle}"))).unwrap_err();
+            assert!(error.starts_with(&format!("server profile `mine`: {complaint}")), "{error}");
+        }
+        server(&mine("kind = \"shared\"\ndeltas_to = []\n[idle]\ndelta_throttle_s = 30")).unwrap();
         server(&mine("deltas_to = [\"websocket\", \"idle\"]")).unwrap();
     }
 

@@ -79,10 +79,26 @@ pub struct BusTraits {
 impl ServerTraits {
     /// What in these traits cannot be meant, in words for whoever wrote them.
     pub(super) fn contradiction(&self) -> Option<String> {
-        let asks = matches!(self.bus.kind, BusKind::OptIn | BusKind::Split);
-        (!asks && !self.bus.deltas_to.is_empty()).then(|| {
-            "`bus.deltas_to` names subscribers, but a shared or widened bus gives deltas to all of them; \
-             write `deltas_to = []`, or `kind = \"opt-in\"` or `\"split\"`"
+        let (bus, idle) = (&self.bus, &self.idle);
+        let asks = matches!(bus.kind, BusKind::OptIn | BusKind::Split);
+        let all = |kind| !asks || bus.deltas_to.contains(&kind);
+        if !asks && !bus.deltas_to.is_empty() {
+            return Some(
+                "`bus.deltas_to` names subscribers, but a shared or widened bus gives deltas to all of them; \
+                 write `deltas_to = []`, or `kind = \"opt-in\"` or `\"split\"`"
+                    .to_owned(),
+            );
+        }
+        if idle.token_writes && !idle.heartbeat_s.is_zero() {
+            return Some(
+                "`idle.token_writes` writes at every token and leaves a heartbeat nothing to do; \
+                 write `heartbeat_s = 0`, or `token_writes = false`"
+                    .to_owned(),
+            );
+        }
+        (!idle.delta_throttle_s.is_zero() && !all(SubscriberKind::Idle)).then(|| {
+            "`idle.delta_throttle_s` throttles what the subscriber behind the idle clocks writes for deltas, and it \
+             gets none; add \"idle\" to `bus.deltas_to`, or write `delta_throttle_s = 0`"
                 .to_owned()
         })
     }
@@ -170,9 +186,17 @@ pub enum SubscriberKind {
 pub struct IdleTraits {
     /// Whether the eviction clock exists (1.37.1).
     pub eviction: bool,
+    /// Seconds without an event after which the sweep evicts a conversation that nobody runs or watches
+    /// (`conversation_idle_ttl_seconds`, 1.37.1). It sweeps twice as often, at most once a minute.
+    pub evict_after_s: Seconds,
     /// Seconds between two writes of the producer's heartbeat to the process clock (1.45.0, #4790);
     /// 0 for no heartbeat.
     pub heartbeat_s: Seconds,
+    /// Whether the producer writes the process clock at every token. No release does.
+    pub token_writes: bool,
+    /// Seconds between two writes to the process clock and `updated_at` that the subscriber behind them makes for
+    /// deltas (proposed in #4706); 0 for one each, as every release that gives it deltas does.
+    pub delta_throttle_s: Seconds,
 }
 
 /// The telemetry counter.
@@ -285,6 +309,7 @@ pub struct Ships {
 /// A deliberate fault in a server.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fault of its own that a profile switches on")]
 pub struct ServerMutant {
     /// Writes every n-th delta frame twice; 0 for never.
     pub repeat_every: u32,
@@ -302,4 +327,6 @@ pub struct ServerMutant {
     pub panic: bool,
     /// Never ends the turn.
     pub hang: bool,
+    /// The eviction sweep spares neither a turn that runs nor a client that watches.
+    pub evict_busy: bool,
 }

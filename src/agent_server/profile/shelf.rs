@@ -25,6 +25,10 @@ pub struct About {
     pub era: String,
     /// One sentence: what is particular about it.
     pub summary: String,
+    /// Whether it only answers a question that its name asks. It can be named like any other, and no pattern of a
+    /// scenario finds it: a matrix of every server is about those that exist or may come.
+    #[serde(default)]
+    pub what_if: bool,
     /// Where each trait comes from, by top-level key.
     #[serde(default)]
     pub source: BTreeMap<String, String>,
@@ -59,7 +63,7 @@ pub struct Shelf {
     raws: Vec<Raw>,
 }
 
-const OWN_KEYS: [&str; 6] = ["name", "covers", "era", "summary", "source", "extends"];
+const OWN_KEYS: [&str; 7] = ["name", "covers", "era", "summary", "what_if", "source", "extends"];
 
 impl Shelf {
     /// The shelf of the embedded files, given as path and text.
@@ -112,8 +116,13 @@ impl Shelf {
         Ok(())
     }
 
-    /// The profiles' own words, in shelf order.
+    /// The profiles' own words, in shelf order, what-ifs left out.
     pub fn abouts(&self) -> impl Iterator<Item = &About> {
+        self.all().filter(|a| !a.what_if)
+    }
+
+    /// The same with what-ifs.
+    pub fn all(&self) -> impl Iterator<Item = &About> {
         self.raws.iter().map(|r| &r.about)
     }
 

@@ -33,7 +33,12 @@ impl Clock {
 
     /// Now, as the events carry it: naive ISO 8601 with microseconds.
     pub fn timestamp(&self) -> String {
-        let micros = i64::try_from(self.uptime().as_micros()).unwrap_or(i64::MAX);
+        self.timestamp_at(self.uptime())
+    }
+
+    /// The same for a moment after the server started.
+    pub(super) fn timestamp_at(&self, uptime: Duration) -> String {
+        let micros = i64::try_from(uptime.as_micros()).unwrap_or(i64::MAX);
         let now =
             self.epoch.checked_add_signed(chrono::TimeDelta::microseconds(micros)).unwrap_or(self.epoch);
         now.format("%Y-%m-%dT%H:%M:%S%.6f").to_string()

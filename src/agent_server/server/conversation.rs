@@ -1,16 +1,16 @@
 //! A conversation: its event log, its buses, and the subscribers that every conversation has.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use super::bus::{Bus, Full, Published, SubscriptionId};
-use super::idle::ConversationClocks;
+use super::idle::{Cause, ConversationClocks};
 use super::session::SessionSocket;
 use super::subscriber::{IdleSubscriber, Subscriber};
-use super::webhook::Webhook;
+use super::webhook::{Post, Webhook};
 use super::{Inner, lock, snapshot};
 use crate::agent_server::profile::server::BusKind;
 use crate::probe::trace::Origin;
@@ -34,6 +34,8 @@ pub struct Conversation {
     pub(super) leaf: Mutex<Option<String>>,
     pub(super) running: AtomicBool,
     over: Notify,
+    /// Sockets on the durable bus; the internal subscribers are none.
+    watchers: AtomicUsize,
     idle_deltas: Arc<Mutex<u64>>,
     telemetry: Arc<Mutex<ConsumerCount>>,
     title: Arc<Mutex<Option<String>>>,
@@ -53,25 +55,26 @@ impl Conversation {
         let traits = &server.traits;
         let split = traits.bus.kind == BusKind::Split;
         let sink = |model: &super::SinkModel| {
-            Arc::new(Webhook::new(&traits.webhook, traits.wire.webhook(), model.clone(), &server.costs))
+            Arc::new(Webhook::new(&traits.webhook, traits.wire.webhook(), model.clone(), server.around()))
         };
         let conversation = Arc::new(Conversation {
             id,
             bus: Bus::new(&traits.bus, &server.costs),
             delta_bus: split.then(|| Bus::new(&traits.bus, &server.costs)),
             progress: Mutex::default(),
-            clocks: Arc::default(),
+            clocks: Arc::new(ConversationClocks::new(&server.clock)),
             log: Mutex::default(),
             status: Mutex::new("idle"),
             leaf: Mutex::default(),
             running: AtomicBool::new(false),
             over: Notify::new(),
+            watchers: AtomicUsize::new(0),
             idle_deltas: Arc::default(),
             telemetry: Arc::default(),
             title: Arc::default(),
             webhooks: server.config.sinks.iter().map(sink).collect(),
         });
-        conversation.clocks.write_updated_at(server.clock.timestamp());
+        conversation.clocks.write_updated_at(Cause::Event);
         let idle = IdleSubscriber {
             server: Arc::downgrade(server),
             clocks: conversation.clocks.clone(),
@@ -99,12 +102,16 @@ impl Conversation {
 
     /// Joins the buses that carry what this subscriber gets.
     pub(super) fn subscribe(&self, subscriber: Arc<Subscriber>) -> Result<Subscriptions, Full> {
+        let socket = matches!(*subscriber, Subscriber::Legacy(_) | Subscriber::Session(_));
         let deltas = match &self.delta_bus {
             Some(bus) => Some(bus.subscribe(subscriber.clone())?),
             None => None,
         };
         match self.bus.subscribe(subscriber) {
-            Ok(durable) => Ok(Subscriptions { durable, deltas }),
+            Ok(durable) => {
+                self.watchers.fetch_add(usize::from(socket), Ordering::SeqCst);
+                Ok(Subscriptions { durable, deltas })
+            }
             Err(full) => {
                 if let (Some(bus), Some(id)) = (&self.delta_bus, deltas) {
                     bus.unsubscribe(id);
@@ -114,7 +121,9 @@ impl Conversation {
         }
     }
 
+    /// Takes a socket off the buses.
     pub(super) fn unsubscribe(&self, subscriptions: &Subscriptions) {
+        self.watchers.fetch_sub(1, Ordering::SeqCst);
         self.bus.unsubscribe(subscriptions.durable);
         if let (Some(bus), Some(id)) = (&self.delta_bus, subscriptions.deltas) {
             bus.unsubscribe(id);
@@ -197,13 +206,20 @@ impl Conversation {
             "title": *lock(&self.title),
             "execution_status": self.status(),
             "created_at": "2026-11-30T00:00:00Z",
-            "updated_at": self.clocks.updated_at().map(|t| t + "Z"),
+            "updated_at": self.clocks.updated_at() + "Z",
             "agent": {"kind": "Agent", "llm": {"model": "skewlab/script", "stream": true}, "tools": []},
             "workspace": {"kind": "LocalWorkspace", "working_dir": "/workspace"},
             "stats": {"usage_to_metrics": {}},
             "sub_conversation_ids": [],
             "tags": {},
         })
+    }
+
+    /// Every post of every sink so far, in the order of arrival.
+    pub(super) fn posts(&self) -> Vec<Post> {
+        let mut posts: Vec<Post> = self.webhooks.iter().flat_map(|w| w.posts()).collect();
+        posts.sort_by_key(|p| p.at);
+        posts
     }
 
     pub(super) fn add_side_effects(&self, all: &mut SideEffects) {
@@ -223,14 +239,20 @@ impl Conversation {
         self.clocks.add_to(all);
     }
 
-    /// The producer's sign of life (1.45.0, #4790): at most one write an interval, to the process clock only.
+    /// The producer's sign of life, where the era has one.
     pub(super) fn heartbeat(&self, server: &Inner) {
-        let interval = server.traits.idle.heartbeat_s;
-        let due =
-            !interval.is_zero() && self.clocks.heartbeat_due(server.clock.uptime(), interval.duration());
-        if due {
-            server.process.write();
-            self.clocks.streamed(true, false, false);
+        if self.clocks.producer_writes(&server.traits.idle) {
+            server.process.write(Cause::Token);
+        }
+    }
+
+    /// What the eviction sweep does with this conversation: nothing before its time is up, and nothing while its
+    /// turn runs or a client watches (`is_idle_evictable`, 1.37.1).
+    pub(super) fn sweep(&self, server: &Inner) {
+        let spared = self.running.load(Ordering::SeqCst) || self.watchers.load(Ordering::SeqCst) > 0;
+        let idle = self.clocks.idle() >= server.traits.idle.evict_after_s.duration();
+        if idle && (!spared || server.traits.mutant.evict_busy) {
+            self.clocks.evict();
         }
     }
 }

@@ -26,12 +26,13 @@ pub mod webhook;
 
 pub use clock::Clock;
 pub use error::ServerError;
+pub use idle::{IdleClocks, Watched};
 pub use net::{Dialer, Io, PeerId};
 pub use notes::Notes;
 pub use script::{Chunk, Feed, Finish, Script};
-pub use webhook::SinkModel;
+pub use webhook::{Post, PostedEvent, SinkModel};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use conversation::Conversation;
@@ -77,6 +78,8 @@ pub(crate) struct Inner {
     ids: Mutex<Ids>,
     conversations: Mutex<BTreeMap<String, Arc<Conversation>>>,
     notes: Mutex<Notes>,
+    /// Scripts of the turns to come, where they are not the configured one.
+    scripts: Mutex<VecDeque<Script>>,
 }
 
 impl Server {
@@ -92,6 +95,7 @@ impl Server {
             clock,
             conversations: Mutex::default(),
             notes: Mutex::default(),
+            scripts: Mutex::default(),
         }))
     }
 
@@ -139,6 +143,17 @@ impl Server {
         self.0.costs.read().published
     }
 
+    /// Lets the next turn stream that script instead of the configured one; several are taken in order.
+    pub fn next_turn(&self, script: Script) {
+        lock(&self.0.scripts).push_back(script);
+    }
+
+    /// Every post of events to a webhook sink so far, conversation by conversation, in the order of arrival.
+    /// Empty for a server that keeps no notes.
+    pub fn posts(&self) -> Vec<Post> {
+        self.0.conversations().iter().flat_map(|c| c.posts()).collect()
+    }
+
     /// Waits until no turn is running.
     pub async fn idle(&self) {
         for conversation in self.0.conversations() {
@@ -183,6 +198,17 @@ impl Inner {
         let conversation = Conversation::open(self, id.clone()).await;
         lock(&self.conversations).insert(id.clone(), conversation);
         id
+    }
+
+    /// What the turn that starts now streams.
+    fn script(&self) -> Script {
+        lock(&self.scripts).pop_front().unwrap_or_else(|| self.config.script.clone())
+    }
+
+    /// What a webhook poster shares with its server.
+    fn around(&self) -> webhook::Surroundings {
+        let (clock, costs) = (self.clock.clone(), self.costs.clone());
+        webhook::Surroundings { clock, costs, keeps_posts: self.config.keeps_notes }
     }
 
     /// Whether a key opens this server. With no keys configured everything does.

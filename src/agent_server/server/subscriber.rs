@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use super::bus::{Published, Unfinished};
-use super::idle::ConversationClocks;
+use super::idle::{Cause, ConversationClocks};
 use super::legacy::LegacySocket;
 use super::session::SessionSocket;
 use super::webhook::Webhook;
@@ -76,16 +76,16 @@ pub(super) struct IdleSubscriber {
 impl IdleSubscriber {
     fn deliver(&self, published: &Published) {
         let Some(server) = self.server.upgrade() else { return };
-        *lock(&self.deltas) += u64::from(published.event.is_delta());
-        if server.traits.idle.eviction {
-            self.clocks.touch();
+        let (idle, delta) = (&server.traits.idle, published.event.is_delta());
+        let cause = Cause::of_delta(delta);
+        *lock(&self.deltas) += u64::from(delta);
+        if idle.eviction {
+            self.clocks.touch(cause);
         }
-        if !matches!(published.event.body, EventBody::StateUpdate { .. }) {
-            self.clocks.write_updated_at(server.clock.timestamp());
-            server.process.write();
-        }
-        if published.event.is_delta() {
-            self.clocks.streamed(true, true, server.traits.idle.eviction);
+        let state = matches!(published.event.body, EventBody::StateUpdate { .. });
+        if !state && self.clocks.subscriber_writes(idle, delta) {
+            self.clocks.write_updated_at(cause);
+            server.process.write(cause);
         }
     }
 }

@@ -67,7 +67,7 @@ impl Turn {
         let _ending = Ending(self.conversation.clone());
         assert!(!self.server.traits.mutant.panic, "mutant: panic when a turn starts");
         self.status("running");
-        let script = self.server.config.script.clone();
+        let script = self.server.script();
         match script.feed.as_ref().and_then(Feed::take) {
             Some(mut chunks) => {
                 while let Some(chunk) = chunks.recv().await {
@@ -111,6 +111,10 @@ impl Turn {
     }
 
     fn opening(&mut self, text: String) {
+        // A message to a finished conversation resets it (measured on 1.43.1 and 1.44.1).
+        if self.conversation.status() == "finished" {
+            self.status("idle");
+        }
         if self.conversation.through_seq().is_none() {
             self.durable(Source::Agent, EventBody::SystemPrompt { text: "You stream.".into() }, false);
         }
