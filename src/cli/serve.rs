@@ -10,6 +10,7 @@ use super::plan::catalogue;
 use crate::agent_server::server::net::Listening;
 use crate::agent_server::server::{Clock, Script, Server, ServerConfig};
 use crate::judge::ExitCode;
+use crate::probe::limits;
 use crate::scenario::Scenario;
 use crate::seed::Seed;
 
@@ -38,6 +39,9 @@ pub(super) fn run(args: &Serve) -> Result<ExitCode, CliError> {
         .enable_all()
         .build()
         .map_err(|e| CliError::Start(e.to_string()))?;
+    // As many connections as this process may have; a machine that allows no more says so when one is refused.
+    let (_, hard) = limits::descriptors();
+    let _ = limits::raise_descriptors(hard);
     runtime.block_on(async {
         let server = Server::new(&profile, config, Clock::wall());
         let conversation = server.create_conversation().await;
