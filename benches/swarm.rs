@@ -101,7 +101,7 @@ fn block(swarm: &mut Swarm, push: &Pusher, reading: Reading) -> (f64, u64) {
         after = swarm.report().unwrap();
     }
     assert_eq!(come(&after), bytes, "bytes that did not come");
-    ((after.cpu - before.cpu).as_nanos() as f64, after.allocations - before.allocations)
+    (after.cpu.saturating_sub(before.cpu).as_nanos() as f64, after.allocations - before.allocations)
 }
 
 struct Pusher {

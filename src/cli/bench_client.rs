@@ -14,10 +14,19 @@ use crate::agent_server::profile::nearest;
 use crate::judge::ExitCode;
 use crate::probe::limits::raise_descriptors;
 use crate::report::{CLIENT_BENCH_SCHEMA, ClientBench, client_bench_table};
-use crate::swarm::{Conduct, Pace, Reading, Report, SocketSpec, Swarm};
+use crate::swarm::{Conduct, Pace, Progress, Reading, Report, SocketSpec, Swarm};
 
 /// Descriptors that the process needs beside its sockets.
 const OTHER_DESCRIPTORS: u64 = 32;
+
+/// How often it is looked whether the next turn may start.
+const TICK: Duration = Duration::from_millis(1);
+
+/// How long nothing comes when a turn is over.
+const QUIET: Duration = Duration::from_millis(100);
+
+/// How long a turn may take to begin.
+const ASK_AGAIN: Duration = Duration::from_secs(5);
 
 /// How long the last turn may take after the time is over.
 const LAST_TURN: Duration = Duration::from_secs(30);
@@ -74,27 +83,80 @@ pub(super) fn run(args: &BenchClient) -> Result<ExitCode, CliError> {
 /// starts the turns.
 fn read(swarm: &mut Swarm, args: &BenchClient, stop: &AtomicBool) -> Result<(bool, Option<u64>), CliError> {
     let until = Instant::now() + args.lasting;
-    let message = args.say.as_ref().map(|text| {
-        let content = serde_json::json!([{"type": "text", "text": text}]);
-        serde_json::json!({"role": "user", "content": content, "run": true}).to_string()
-    });
-    let open = swarm.report()?.groups.first().map_or(0, |group| group.open);
-    let mut due = 0;
+    let mut turns = match &args.say {
+        Some(text) => Some(Turns::new(swarm, args.sockets, text)?),
+        None => None,
+    };
     while Instant::now() < until {
         if stop.load(Ordering::SeqCst) {
             return Ok((false, None));
         }
-        if let Some(message) = &message
-            && swarm.progress(0).replies >= due
-        {
-            say(swarm, args.sockets, message)?;
-            due += open;
+        if let Some(turns) = &mut turns {
+            turns.step(swarm)?;
         }
-        std::thread::sleep(Duration::from_millis(1).min(until.saturating_duration_since(Instant::now())));
+        std::thread::sleep(TICK.min(until.saturating_duration_since(Instant::now())));
     }
-    // A turn under way is read to its end, or its rest would be called missing.
-    swarm.wait_for_replies(0, due, LAST_TURN);
-    Ok((true, message.map(|_| due)))
+    Ok((true, turns.map(|turns| turns.finish(swarm))))
+}
+
+/// The turns that this run starts: one after another.
+struct Turns {
+    message: String,
+    sockets: u32,
+    open: u64,
+    /// Durable ends of the turns that began.
+    due: u64,
+    /// When it was asked for a turn that has not begun, and what had come by then.
+    asked: Option<(Instant, Progress)>,
+    /// When something came last, and what had come by then.
+    last: (Instant, Progress),
+}
+
+impl Turns {
+    fn new(swarm: &mut Swarm, sockets: u32, text: &str) -> Result<Turns, CliError> {
+        let content = serde_json::json!([{"type": "text", "text": text}]);
+        let message = serde_json::json!({"role": "user", "content": content, "run": true}).to_string();
+        let open = swarm.report()?.groups.first().map_or(0, |group| group.open);
+        let last = (Instant::now(), swarm.progress(0));
+        Ok(Turns { message, sockets, open, due: 0, asked: None, last })
+    }
+
+    /// Asks for the next turn once the one before is over. Its durable end is not its end: what is said between the two
+    /// starts no turn, so it is waited until nothing comes any more.
+    fn step(&mut self, swarm: &mut Swarm) -> Result<(), CliError> {
+        let now = swarm.progress(0);
+        if now.bytes != self.last.1.bytes {
+            self.last = (Instant::now(), now);
+        }
+        self.begun(now);
+        let may_ask = match &self.asked {
+            Some((when, _)) => when.elapsed() > ASK_AGAIN,
+            None => now.replies >= self.due && self.last.0.elapsed() > QUIET,
+        };
+        if may_ask {
+            self.asked = Some((Instant::now(), now));
+            say(swarm, self.sockets, &self.message)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the turn that was asked for has begun: then its ends are due.
+    fn begun(&mut self, now: Progress) {
+        if self.asked.is_some_and(|(_, then)| now.deltas > then.deltas || now.replies > then.replies) {
+            self.asked = None;
+            self.due += self.open;
+        }
+    }
+
+    /// Reads the turn under way to its end, or its rest would be called missing; returns what was due in all.
+    fn finish(mut self, swarm: &Swarm) -> u64 {
+        while self.asked.is_some_and(|(when, _)| when.elapsed() < ASK_AGAIN) {
+            std::thread::sleep(TICK);
+            self.begun(swarm.progress(0));
+        }
+        swarm.wait_for_replies(0, self.due, LAST_TURN);
+        self.due
+    }
 }
 
 /// Sends the message on the first socket that is open.
