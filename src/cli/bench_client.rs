@@ -1,23 +1,29 @@
 //! `skewlab bench client`: many subscribers at one server.
 
 use std::io::Write;
-use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hyper::Uri;
-
 use super::args::{BenchClient, Format};
+use super::bench_target::{Target, auth_frame, key};
 use super::error::CliError;
 use super::interrupt;
-use crate::agent_server::profile::nearest;
 use crate::judge::ExitCode;
 use crate::probe::limits::raise_descriptors;
 use crate::report::{CLIENT_BENCH_SCHEMA, ClientBench, client_bench_table};
-use crate::swarm::{Conduct, Pace, Reading, Report, SocketSpec, Swarm};
+use crate::swarm::{Conduct, Pace, Progress, Reading, Report, SocketSpec, Swarm};
 
 /// Descriptors that the process needs beside its sockets.
 const OTHER_DESCRIPTORS: u64 = 32;
+
+/// How often it is looked whether the next turn may start.
+const TICK: Duration = Duration::from_millis(1);
+
+/// How long nothing comes when a turn is over.
+const QUIET: Duration = Duration::from_millis(100);
+
+/// How long a turn may take to begin.
+const ASK_AGAIN: Duration = Duration::from_secs(5);
 
 /// How long the last turn may take after the time is over.
 const LAST_TURN: Duration = Duration::from_secs(30);
@@ -74,27 +80,80 @@ pub(super) fn run(args: &BenchClient) -> Result<ExitCode, CliError> {
 /// starts the turns.
 fn read(swarm: &mut Swarm, args: &BenchClient, stop: &AtomicBool) -> Result<(bool, Option<u64>), CliError> {
     let until = Instant::now() + args.lasting;
-    let message = args.say.as_ref().map(|text| {
-        let content = serde_json::json!([{"type": "text", "text": text}]);
-        serde_json::json!({"role": "user", "content": content, "run": true}).to_string()
-    });
-    let open = swarm.report()?.groups.first().map_or(0, |group| group.open);
-    let mut due = 0;
+    let mut turns = match &args.say {
+        Some(text) => Some(Turns::new(swarm, args.sockets, text)?),
+        None => None,
+    };
     while Instant::now() < until {
         if stop.load(Ordering::SeqCst) {
             return Ok((false, None));
         }
-        if let Some(message) = &message
-            && swarm.progress(0).replies >= due
-        {
-            say(swarm, args.sockets, message)?;
-            due += open;
+        if let Some(turns) = &mut turns {
+            turns.step(swarm)?;
         }
-        std::thread::sleep(Duration::from_millis(1).min(until.saturating_duration_since(Instant::now())));
+        std::thread::sleep(TICK.min(until.saturating_duration_since(Instant::now())));
     }
-    // A turn under way is read to its end, or its rest would be called missing.
-    swarm.wait_for_replies(0, due, LAST_TURN);
-    Ok((true, message.map(|_| due)))
+    Ok((true, turns.map(|turns| turns.finish(swarm))))
+}
+
+/// The turns that this run starts: one after another.
+struct Turns {
+    message: String,
+    sockets: u32,
+    open: u64,
+    /// Durable ends of the turns that began.
+    due: u64,
+    /// When it was asked for a turn that has not begun, and what had come by then.
+    asked: Option<(Instant, Progress)>,
+    /// When something came last, and what had come by then.
+    last: (Instant, Progress),
+}
+
+impl Turns {
+    fn new(swarm: &mut Swarm, sockets: u32, text: &str) -> Result<Turns, CliError> {
+        let content = serde_json::json!([{"type": "text", "text": text}]);
+        let message = serde_json::json!({"role": "user", "content": content, "run": true}).to_string();
+        let open = swarm.report()?.groups.first().map_or(0, |group| group.open);
+        let last = (Instant::now(), swarm.progress(0));
+        Ok(Turns { message, sockets, open, due: 0, asked: None, last })
+    }
+
+    /// Asks for the next turn once the one before is over. Its durable end is not its end: what is said between the two
+    /// starts no turn, so it is waited until nothing comes any more.
+    fn step(&mut self, swarm: &mut Swarm) -> Result<(), CliError> {
+        let now = swarm.progress(0);
+        if now.bytes != self.last.1.bytes {
+            self.last = (Instant::now(), now);
+        }
+        self.begun(now);
+        let may_ask = match &self.asked {
+            Some((when, _)) => when.elapsed() > ASK_AGAIN,
+            None => now.replies >= self.due && self.last.0.elapsed() > QUIET,
+        };
+        if may_ask {
+            self.asked = Some((Instant::now(), now));
+            say(swarm, self.sockets, &self.message)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the turn that was asked for has begun: then its ends are due.
+    fn begun(&mut self, now: Progress) {
+        if self.asked.is_some_and(|(_, then)| now.deltas > then.deltas || now.replies > then.replies) {
+            self.asked = None;
+            self.due += self.open;
+        }
+    }
+
+    /// Reads the turn under way to its end, or its rest would be called missing; returns what was due in all.
+    fn finish(mut self, swarm: &Swarm) -> u64 {
+        while self.asked.is_some_and(|(when, _)| when.elapsed() < ASK_AGAIN) {
+            std::thread::sleep(TICK);
+            self.begun(swarm.progress(0));
+        }
+        swarm.wait_for_replies(0, self.due, LAST_TURN);
+        self.due
+    }
 }
 
 /// Sends the message on the first socket that is open.
@@ -171,84 +230,6 @@ fn print(bench: &ClientBench, format: Format) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Where the sockets go.
-#[derive(Debug, PartialEq, Eq)]
-struct Target {
-    addr: SocketAddr,
-    path_and_query: String,
-}
-
-impl Target {
-    fn parse(url: &str, allow_remote: bool) -> Result<Target, CliError> {
-        // The URL itself is not repeated: a key may stand in it.
-        let wrong = |what: String| CliError::Usage(format!("URL: {what}"));
-        let expected = "expected ws://127.0.0.1:PORT/sockets/events/ID";
-        let uri: Uri = url.parse().map_err(|e| wrong(format!("{e}; {expected}")))?;
-        match uri.scheme_str() {
-            Some("ws") => {}
-            Some("wss") => return Err(wrong("`wss` is not spoken here; a tunnel can end TLS".to_owned())),
-            Some(other) => return Err(wrong(format!("scheme `{other}`; {expected}"))),
-            None => return Err(wrong(format!("no scheme; {expected}"))),
-        }
-        let path = uri.path();
-        let segments: Vec<&str> = path.trim_start_matches('/').split('/').collect();
-        match segments[..] {
-            ["sockets", "events" | "session", id] if !id.is_empty() => {}
-            ["sockets", other, ..] if !matches!(other, "events" | "session") => {
-                let near = nearest(other, ["events", "session"].into_iter());
-                return Err(wrong(format!("no socket `{other}`{near}; {expected}")));
-            }
-            _ => return Err(wrong(format!("path `{path}`; {expected}"))),
-        }
-        let query = uri.query().unwrap_or_default();
-        for (name, _) in form_urlencoded::parse(query.as_bytes()) {
-            match &*name {
-                "session_api_key" => {
-                    return Err(wrong(
-                        "a key does not belong into it; use --key-env or --key-file".to_owned(),
-                    ));
-                }
-                "resend_mode" | "resend_all" | "after_seq" => {
-                    let why = "asks for a replay, which never streamed and would count as missing";
-                    return Err(wrong(format!("`{name}` {why}")));
-                }
-                _ => {}
-            }
-        }
-        let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
-        let port = uri.port_u16().unwrap_or(80);
-        let mut found = (host, port).to_socket_addrs().map_err(|e| wrong(format!("host `{host}`: {e}")))?;
-        let addr = found.next().ok_or_else(|| wrong(format!("host `{host}` has no address")))?;
-        if !addr.ip().is_loopback() && !allow_remote {
-            return Err(wrong(format!("`{host}` is not this machine; --allow-remote lets it be another")));
-        }
-        let path_and_query = uri.path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string);
-        Ok(Target { addr, path_and_query })
-    }
-}
-
-/// The key, from where it was put; never from the command line, which others can read.
-fn key(args: &BenchClient) -> Result<Option<String>, CliError> {
-    if let Some(name) = &args.key_env {
-        let key = std::env::var(name).map_err(|_| {
-            CliError::Usage(format!("--key-env {name}: there is no such variable, or it is not UTF-8"))
-        })?;
-        return usable(key, "--key-env").map(Some);
-    }
-    let Some(path) = &args.key_file else { return Ok(None) };
-    let key = std::fs::read_to_string(path);
-    let key = key.map_err(|error| CliError::Read { path: path.clone(), error })?;
-    usable(key.trim_end_matches(['\r', '\n']).to_owned(), "--key-file").map(Some)
-}
-
-fn usable(key: String, option: &str) -> Result<String, CliError> {
-    if key.is_empty() { Err(CliError::Usage(format!("{option}: the key is empty"))) } else { Ok(key) }
-}
-
-fn auth_frame(key: &str) -> String {
-    serde_json::json!({"type": "auth", "session_api_key": key}).to_string()
-}
-
 /// Reads `10s`, `500ms`, `2m`.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     match humantime::parse_duration(text) {
@@ -262,33 +243,6 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_url_is_a_socket_of_this_machine() {
-        for good in ["ws://127.0.0.1:8000/sockets/events/x", "ws://[::1]:8000/sockets/session/x?a=b"] {
-            let target = Target::parse(good, false).unwrap();
-            assert!(target.addr.ip().is_loopback() && target.path_and_query.starts_with("/sockets/"));
-        }
-        for (bad, why) in [
-            ("127.0.0.1:8000", "no scheme"),
-            ("http://127.0.0.1:8000/sockets/events/x", "scheme `http`"),
-            ("wss://127.0.0.1:8000/sockets/events/x", "wss"),
-            ("ws://127.0.0.1:8000/sockets/event/x", "did you mean `events`"),
-            ("ws://127.0.0.1:8000/socket/events/x", "path"),
-            ("ws://127.0.0.1:8000/sockets/events/", "path"),
-            ("ws://192.0.2.7:8000/sockets/events/x", "--allow-remote"),
-            ("ws://127.0.0.1:8000/sockets/events/x?resend_mode=all", "replay"),
-            ("ws://127.0.0.1:8000/sockets/session/x?after_seq=0", "replay"),
-        ] {
-            let told = Target::parse(bad, false).unwrap_err().to_string();
-            assert!(told.contains(why), "{bad}: {told}");
-        }
-        let remote = Target::parse("ws://192.0.2.7/sockets/events/x", true).unwrap();
-        assert_eq!(remote.addr.to_string(), "192.0.2.7:80");
-        let told =
-            Target::parse("ws://127.0.0.1/sockets/events/x?session_api_key=s3cret", false).unwrap_err();
-        assert!(told.to_string().contains("--key-env") && !told.to_string().contains("s3cret"));
-    }
 
     #[test]
     fn a_time_is_read_with_its_unit() {

@@ -2,6 +2,7 @@
 
 mod args;
 mod bench_client;
+mod bench_target;
 mod check;
 mod error;
 mod explain;

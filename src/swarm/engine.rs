@@ -149,6 +149,7 @@ impl Engine {
         for (beacon, group) in self.beacon.iter().zip(&self.groups) {
             let (deltas, replies) = group.progress();
             beacon.deltas.store(deltas, Ordering::Relaxed);
+            beacon.bytes.store(group.bytes, Ordering::Relaxed);
             beacon.replies.store(replies, Ordering::Release);
         }
         self.commands(events)

@@ -18,6 +18,7 @@ use super::spec::{Block, Pace, Reading, SocketSpec};
 pub(super) struct Beacon {
     pub(super) deltas: AtomicU64,
     pub(super) replies: AtomicU64,
+    pub(super) bytes: AtomicU64,
 }
 
 /// A swarm of sockets that one thread reads.
@@ -94,7 +95,8 @@ impl Swarm {
         let Some(beacon) = self.beacon.get(group) else { return Progress::default() };
         // Replies first: whoever sees them sees the deltas before them too.
         let replies = beacon.replies.load(Ordering::Acquire);
-        Progress { deltas: beacon.deltas.load(Ordering::Relaxed), replies }
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Progress { deltas: read(&beacon.deltas), replies, bytes: read(&beacon.bytes) }
     }
 
     /// Waits until a group got that many durable ends in all, or until `limit` has passed; returns whether it did.

@@ -103,4 +103,6 @@ pub struct Progress {
     pub deltas: u64,
     /// Durable ends got.
     pub replies: u64,
+    /// Bytes read.
+    pub bytes: u64,
 }
