@@ -77,6 +77,12 @@ fn plan(args: &Idle, catalogue: &Catalogue) -> Result<IdlePlan, CliError> {
     let clients = known.iter().cycle().take(sockets).cloned().collect();
     let (rate, duration, reap_after) = (args.rate, args.duration, args.reap_after);
     let plan = IdlePlan { rate, duration, reap_after, warm_up: args.warm_up, clients, seed: Seed(args.seed) };
+    if duration.as_secs_f64() * rate < 1.0 {
+        return Err(CliError::Usage(format!(
+            "--rate {rate} for --duration {} is less than one token; stream for longer, or faster",
+            humantime::format_duration(duration)
+        )));
+    }
     if plan.tokens() > f64::from(MOST_TOKENS) {
         return Err(CliError::Usage(format!(
             "--rate {rate} for --duration {} is {} tokens, and a stream has at most {MOST_TOKENS}; lower the rate",

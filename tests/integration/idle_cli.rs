@@ -75,6 +75,8 @@ fn what_cannot_be_asked_is_told_where_and_what_to_write() {
         (&["--rate", "-1"], "--rate"),
         (&["--rate", "fast"], "as in 1 or 0.5"),
         (&["--rate", "1000", "--duration", "2h"], "at most 200000"),
+        (&["--rate", "0.01", "--duration", "1s"], "less than one token"),
+        (&["--rate", "1e-300"], "less than one token"),
         (&["--server", "1.58.3"], "`1.58.2`"),
         (&["--server", "1.44.1+throtled"], "`1.44.1+throttled`"),
         (&["--server", "9.*"], "no profile matches"),
