@@ -66,7 +66,7 @@ pub(super) fn run(args: &BenchClient) -> Result<ExitCode, CliError> {
     let nothing = bench.counts.map_or(bench.bytes == 0, |counts| counts.deltas + counts.replies == 0);
     Ok(if bench.failed() || !complete {
         ExitCode::RigInvalid
-    } else if bench.lost() {
+    } else if bench.lost() || bench.wrong() {
         ExitCode::Unexpected
     } else if nothing {
         anstream::eprintln!("nothing streamed: start a turn, or let `--say TEXT` do it");
@@ -198,7 +198,7 @@ fn measured(before: &Report, after: &Report, last: &Report, seconds: f64, raw: b
         messages: (!raw).then_some(messages),
         cpu_us_per_message: full(per(cpu * 1e6, messages)),
         cpu_us_per_kib: per(cpu * 1e6 * 1024.0, bytes),
-        cpu_share: cpu / seconds.max(f64::MIN_POSITIVE),
+        cpu_share: (after.groups.iter().any(|g| g.open > 0) && seconds > 0.0).then(|| cpu / seconds),
         allocations_per_message: full(per(allocations, messages)),
         heap_bytes_per_socket: per(float(after.memory.socket_bytes), after.memory.sockets),
         heap_bytes_shared: after.memory.shared_bytes,

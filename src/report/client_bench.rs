@@ -44,8 +44,8 @@ pub struct ClientBench {
     pub cpu_us_per_message: Option<f64>,
     /// CPU of the reading thread, µs per KiB; absent when nothing came.
     pub cpu_us_per_kib: Option<f64>,
-    /// Share of a core that the reading thread used.
-    pub cpu_share: f64,
+    /// Share of a core that the reading thread used; absent when no socket got ready.
+    pub cpu_share: Option<f64>,
     /// Heap allocations of the reading thread per message.
     pub allocations_per_message: Option<f64>,
     /// Heap bytes per socket.
@@ -68,6 +68,11 @@ impl ClientBench {
     /// Whether text was missing.
     pub fn lost(&self) -> bool {
         self.ends_missing() > 0 || self.counts.is_some_and(|counts| counts.lost())
+    }
+
+    /// Whether text came twice, in another order, or as another text.
+    pub fn wrong(&self) -> bool {
+        self.counts.is_some_and(|counts| counts.wrong())
     }
 
     fn ends_missing(&self) -> u64 {
@@ -102,14 +107,16 @@ pub fn client_bench_table(bench: &ClientBench, out: &mut dyn Write) -> io::Resul
         Some(messages) => writeln!(out, "messages   {messages}, {bytes} bytes")?,
         None => writeln!(out, "bytes      {bytes}")?,
     }
-    write!(out, "CPU        ")?;
-    if let Some(cpu) = bench.cpu_us_per_message {
-        write!(out, "{cpu:.2} µs a message, ")?;
+    if let Some(share) = bench.cpu_share {
+        write!(out, "CPU        ")?;
+        if let Some(cpu) = bench.cpu_us_per_message {
+            write!(out, "{cpu:.2} µs a message, ")?;
+        }
+        if let Some(cpu) = bench.cpu_us_per_kib {
+            write!(out, "{cpu:.2} µs a KiB, ")?;
+        }
+        writeln!(out, "{:.0} % of a core", share * 100.0)?;
     }
-    if let Some(cpu) = bench.cpu_us_per_kib {
-        write!(out, "{cpu:.2} µs a KiB, ")?;
-    }
-    writeln!(out, "{:.0} % of a core", bench.cpu_share * 100.0)?;
     write!(out, "memory     ")?;
     if let Some(each) = bench.heap_bytes_per_socket {
         write!(out, "{each:.0} heap bytes a socket, ")?;
@@ -133,7 +140,7 @@ pub fn client_bench_table(bench: &ClientBench, out: &mut dyn Write) -> io::Resul
         let (p50, p99, max) = (us(gap.p50_ns), us(gap.p99_ns), us(gap.max_ns));
         writeln!(out, "frame gap  p50 {p50} µs, p99 {p99} µs, max {max} µs")?;
     }
-    if !bench.complete {
+    if !bench.complete && bench.ready > 0 {
         writeln!(out, "interrupted: this is what was measured until then")?;
     }
     Ok(())
@@ -191,7 +198,7 @@ mod tests {
             messages: Some(10),
             cpu_us_per_message: Some(1.0),
             cpu_us_per_kib: Some(5.0),
-            cpu_share: 0.1,
+            cpu_share: Some(0.1),
             allocations_per_message: Some(0.0),
             heap_bytes_per_socket: Some(500.0),
             heap_bytes_shared: 1024,

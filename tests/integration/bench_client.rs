@@ -59,6 +59,13 @@ fn a_fault_of_the_server_is_10_and_says_how_it_was_noticed() {
 }
 
 #[test]
+fn text_that_comes_twice_is_as_wrong_as_text_that_does_not_come() {
+    let (_served, url) = served("[mutant]\nrepeat_every = 9", &[]);
+    let (code, out, _) = client(&url, &["--say", "hi"]);
+    assert!(code == 10 && out.contains("beyond the durable end"), "{out}");
+}
+
+#[test]
 fn sockets_that_fail_are_13_with_their_reasons() {
     let (_served, url) = served("", &[]);
     let (code, out, err) = client_of("60", &url, &["--say", "hi", "--format", "json"]);
@@ -68,6 +75,7 @@ fn sockets_that_fail_are_13_with_their_reasons() {
     let nobody = url.replace(&url["ws://".len()..url.find("/sockets").unwrap()], "127.0.0.1:1");
     let (code, out, _) = client(&nobody, &[]);
     assert!(code == 13 && out.contains("connection refused"), "{out}");
+    assert!(!out.contains("of a core") && !out.contains("interrupted"), "nothing was read: {out}");
 }
 
 #[test]

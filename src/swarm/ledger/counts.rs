@@ -44,6 +44,11 @@ impl Counts {
         self.missing + self.order_missing + self.short_replies > 0
     }
 
+    /// Whether a subscriber got text that its reply does not hold, or not in that order.
+    pub fn wrong(&self) -> bool {
+        self.duplicated + self.order_repeated + self.reordered + self.extra_chars + self.altered > 0
+    }
+
     /// What was added since an earlier reading. A chunk that had been missing then and came since makes `missing`
     /// smaller; that is shown as none.
     #[must_use]
