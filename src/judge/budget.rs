@@ -82,7 +82,8 @@ fn allowed(is: Comparison, value: f64, from: Option<&str>) -> String {
 }
 
 /// A ratio is beyond its limit only when its whole interval is, and by more than noise alone makes of a server
-/// against itself.
+/// against itself. One that is above its limit by less than that was neither kept nor broken, as far as anybody can
+/// tell.
 fn cpu(ratio: Option<&CpuRatio>, limit: &CpuLimit) -> Budgeted {
     let CpuLimit { server, max } = limit;
     let named = format!("CPU a token over that of {server}");
@@ -93,8 +94,10 @@ fn cpu(ratio: Option<&CpuRatio>, limit: &CpuLimit) -> Budgeted {
         Some(CpuRatio { ratio, ci: [low, high], control_ci: [control_low, control_high], .. }) => {
             let noise = control_high.max(1.0 / control_low);
             let said = format!("{ratio:.2} [{low:.2}, {high:.2}] times {named}, budget {max}");
-            if *low <= *max {
+            if ratio <= max {
                 (Some(*ratio), Some(true), said)
+            } else if *low <= *max {
+                (Some(*ratio), None, format!("{said}; no claim: the interval reaches down to the budget"))
             } else if ratio / max > noise {
                 (Some(*ratio), Some(false), said)
             } else {
