@@ -1,4 +1,4 @@
-//! Ctrl-C: the first one stops the run after the cells that are under way, the second one ends the process.
+//! Ctrl-C: the first one stops the run after what is under way, the second one ends the process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ pub(super) fn flag() -> Arc<AtomicBool> {
         runtime.block_on(async {
             if tokio::signal::ctrl_c().await.is_ok() {
                 seen.store(true, Ordering::SeqCst);
-                eprintln!("stopping after the cells under way; press Ctrl-C again to end at once");
+                eprintln!("stopping after what is under way; press Ctrl-C again to end at once");
             }
             if tokio::signal::ctrl_c().await.is_ok() {
                 std::process::exit(130);
