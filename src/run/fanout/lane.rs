@@ -1,6 +1,7 @@
 //! One party under test with its subscribers: a block of chunks through it, and what that cost.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
@@ -44,6 +45,8 @@ pub(super) struct Lane {
 /// What one block cost.
 #[derive(Debug)]
 pub(super) struct BlockCost {
+    /// Bytes of text in it.
+    pub(super) text_bytes: u64,
     /// CPU of the party's thread.
     pub(super) cpu: Duration,
     /// The meter before and after; absent for the reference.
@@ -88,6 +91,7 @@ impl Lane {
         let schedule = Schedule { start: Instant::now() + Duration::from_millis(5), gap };
         readers.begin(self.group, schedule, self.next, settings.batch)?;
         self.next += u64::from(chunks);
+        let text_bytes = bytes_of(&texts);
         match &self.party {
             Party::Server(host) => {
                 let block = Block { texts, schedule, due, group: self.group };
@@ -97,11 +101,27 @@ impl Lane {
                 let frames = texts.iter().map(|text| frame(&delta_frame(text))).collect();
                 let answer = writer.write(frames, schedule);
                 let gone = || FanOutError::Reference(std::io::Error::other("its thread ended"));
-                let cpu = answer.recv().map_err(|_| gone())?.map_err(FanOutError::Reference)?;
-                Ok(Ok(BlockCost { cpu, readings: None, took: schedule.start.elapsed(), emitted: None }))
+                let cpu = loop {
+                    match answer.recv_timeout(Duration::from_millis(2)) {
+                        Ok(cpu) => break cpu.map_err(FanOutError::Reference)?,
+                        Err(RecvTimeoutError::Disconnected) => return Err(gone()),
+                        Err(RecvTimeoutError::Timeout) if stop.load(Ordering::Relaxed) => {
+                            writer.halt();
+                            return Ok(Err(Cut::Interrupted));
+                        }
+                        Err(RecvTimeoutError::Timeout) => {}
+                    }
+                };
+                let took = schedule.start.elapsed();
+                Ok(Ok(BlockCost { text_bytes, cpu, readings: None, took, emitted: None }))
             }
         }
     }
+}
+
+/// A chunk is never shorter than its number, so this may be more than what was asked for.
+fn bytes_of(texts: &[String]) -> u64 {
+    texts.iter().map(|text| text.len() as u64).sum()
 }
 
 /// A frame of today's servers with that text, as the reference writes it.
@@ -133,6 +153,7 @@ fn through_server(
     stop: &AtomicBool,
 ) -> Result<Result<BlockCost, Cut>, FanOutError> {
     let Block { texts, schedule, due, group } = block;
+    let text_bytes = bytes_of(&texts);
     let chunks: Vec<Chunk> =
         texts.into_iter().map(|text| Chunk { text: Some(text), reasoning: None }).collect();
     // A publish ends with its slowest subscriber, so with one that does not read it never may. Then the block is over
@@ -179,6 +200,7 @@ fn through_server(
     })?;
     *published = wanted;
     Ok(ended.map(|after| BlockCost {
+        text_bytes,
         cpu: after.cpu.saturating_sub(before.cpu),
         readings: Some((before, after)),
         took: schedule.start.elapsed(),

@@ -3,6 +3,8 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -29,6 +31,7 @@ enum Command {
 /// The writer on its thread. Dropping it ends the thread.
 pub(super) struct RawWriter {
     pub(super) addr: SocketAddr,
+    halt: Arc<AtomicBool>,
     commands: Option<Sender<Command>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -38,11 +41,13 @@ impl RawWriter {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(FanOutError::Reference)?;
         let addr = listener.local_addr().map_err(FanOutError::Reference)?;
         let (commands, inbox) = channel();
+        let halt = Arc::new(AtomicBool::new(false));
+        let halted = halt.clone();
         let thread = std::thread::Builder::new()
             .name("raw writer".into())
-            .spawn(move || run(&listener, &inbox))
+            .spawn(move || run(&listener, &inbox, &halted))
             .map_err(|error| FanOutError::Thread { what: "the reference writer", error })?;
-        Ok(RawWriter { addr, commands: Some(commands), thread: Some(thread) })
+        Ok(RawWriter { addr, halt, commands: Some(commands), thread: Some(thread) })
     }
 
     /// Has `count` connections accepted; the answer comes when all are upgraded.
@@ -59,6 +64,11 @@ impl RawWriter {
         answer
     }
 
+    /// Ends the block under way, and every later one.
+    pub(super) fn halt(&self) {
+        self.halt.store(true, Ordering::Relaxed);
+    }
+
     /// A thread that is gone drops the answer's sender, which is how whoever waits gets to know.
     fn send(&self, command: Command) {
         if let Some(commands) = &self.commands {
@@ -69,6 +79,7 @@ impl RawWriter {
 
 impl Drop for RawWriter {
     fn drop(&mut self) {
+        self.halt();
         self.commands = None;
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -76,7 +87,7 @@ impl Drop for RawWriter {
     }
 }
 
-fn run(listener: &TcpListener, inbox: &Receiver<Command>) {
+fn run(listener: &TcpListener, inbox: &Receiver<Command>, halt: &AtomicBool) {
     let mut sockets = Vec::new();
     while let Ok(command) = inbox.recv() {
         match command {
@@ -88,7 +99,7 @@ fn run(listener: &TcpListener, inbox: &Receiver<Command>) {
                 let _ = done.send(accepted);
             }
             Command::Write(block) => {
-                let _ = block.done.send(written(&mut sockets, &block));
+                let _ = block.done.send(written(&mut sockets, &block, halt));
             }
         }
     }
@@ -118,13 +129,20 @@ fn upgraded(listener: &TcpListener) -> io::Result<TcpStream> {
     Ok(socket)
 }
 
-fn written(sockets: &mut [TcpStream], block: &Block) -> io::Result<Duration> {
+fn written(sockets: &mut [TcpStream], block: &Block, halt: &AtomicBool) -> io::Result<Duration> {
     let before = cpu::thread_cpu();
     for (n, frame) in (0_u32..).zip(&block.frames) {
         let due = block.schedule.due(n);
-        let now = Instant::now();
-        if due > now {
-            std::thread::sleep(due - now);
+        loop {
+            let now = Instant::now();
+            if halt.load(Ordering::Relaxed) {
+                return Ok(cpu::thread_cpu().saturating_sub(before));
+            }
+            if now >= due {
+                break;
+            }
+            // In steps, so that a halt is noticed while chunks are far apart.
+            std::thread::sleep((due - now).min(Duration::from_millis(100)));
         }
         for socket in &mut *sockets {
             socket.write_all(frame)?;
@@ -154,6 +172,21 @@ pub(super) fn frame(text: &str) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_writer_that_waits_for_a_frame_can_be_halted() {
+        let writer = RawWriter::start().unwrap();
+        let (start, gap) = (Instant::now(), Duration::from_hours(1));
+        let block = || writer.write(vec![frame("a"), frame("b")], Schedule { start, gap });
+        assert!(
+            block().recv_timeout(Duration::from_millis(300)).is_err(),
+            "the second frame is an hour away"
+        );
+        writer.halt();
+        let began = Instant::now();
+        assert!(block().recv_timeout(Duration::from_secs(20)).is_ok());
+        assert!(began.elapsed() < Duration::from_secs(20));
+    }
 
     #[test]
     fn a_frame_is_as_long_as_its_header_says() {
