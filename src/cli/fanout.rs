@@ -11,7 +11,7 @@ use super::error::CliError;
 use super::{interrupt, plan};
 use crate::agent_server::profile::server::{BusKind, DeltaClass, Encoding};
 use crate::judge::ExitCode;
-use crate::record::bench::{Bench, Settings};
+use crate::record::bench::{Bench, Delivery, Settings};
 use crate::report;
 use crate::run::fanout::{GeneratorMutant, Options, Progress, Subject};
 use crate::suite;
@@ -70,7 +70,7 @@ pub(super) struct FanOut {
     /// Folder with more profiles
     #[arg(long, value_name = "DIR")]
     profiles: Option<PathBuf>,
-    /// Further subscribers of each server that never read, and are not measured
+    /// Further subscribers of each server that never read; what is written to them is billed to the server
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true,
           value_parser = clap::value_parser!(u32).range(0..=10_000))]
     stalled: u32,
@@ -120,11 +120,14 @@ impl From<EncodingArg> for Encoding {
     }
 }
 
-/// A rate that means something: above 0, and no faster than a clock can tell.
+/// The slowest rate: a chunk in 1000 s.
+const SLOWEST: f64 = 1e-3;
+
+/// A rate that means something: above 0, no faster than a clock can tell, and no slower than anybody waits.
 fn rate(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(rate) if rate > 0.0 && rate <= 1e6 => Ok(rate),
-        _ => Err("expected chunks a second, a number above 0 and at most 1000000".to_owned()),
+        Ok(rate) if (SLOWEST..=1e6).contains(&rate) => Ok(rate),
+        _ => Err("expected chunks a second, a number above 0, from 0.001 to 1000000".to_owned()),
     }
 }
 
@@ -152,8 +155,15 @@ pub(super) fn run(args: &FanOut) -> Result<ExitCode, CliError> {
         batch: args.batch,
         rate: args.rate,
         repeats: args.repeats,
+        stalled: args.stalled,
         seed: args.seed,
     };
+    if args.stalled > 0 && settings.subscribers.contains(&0) {
+        return Err(CliError::Usage(
+            "--stalled: with nobody who reads, nobody can say when a block is over; leave 0 out of --subscribers"
+                .to_owned(),
+        ));
+    }
     let out = args.out.as_deref().map(file);
     if let Some(file) = &out {
         // Better to know before the work than after it.
@@ -178,12 +188,9 @@ pub(super) fn run(args: &FanOut) -> Result<ExitCode, CliError> {
 
 /// 13 for figures that may not be quoted, 10 where a delta did not reach a subscriber that it was due to.
 fn code(bench: &Bench) -> ExitCode {
-    let short = |d: &crate::record::bench::Delivery| {
-        d.received != d.due || d.missing + d.duplicated + d.reordered > 0
-    };
     if !bench.rig.valid || !bench.complete {
         ExitCode::RigInvalid
-    } else if bench.delivery.iter().any(short) {
+    } else if !bench.delivery.iter().all(Delivery::whole) {
         ExitCode::Unexpected
     } else {
         ExitCode::AllAsExpected

@@ -54,6 +54,9 @@ pub struct Settings {
     pub rate: Option<f64>,
     /// Blocks of each subject at each number of subscribers.
     pub repeats: u32,
+    /// Further subscribers of each subject that never read. What is written to them is billed to the server and
+    /// counted like the rest.
+    pub stalled: u32,
     /// Seed of ids, order of the subjects, and resampling.
     pub seed: u64,
 }
@@ -94,7 +97,8 @@ pub struct PerToken {
     pub frames: f64,
     /// Bytes of them, WebSocket headers included.
     pub wire_bytes: f64,
-    /// The same per byte of the model's text that was due to the subscribers; absent without subscribers.
+    /// The same per byte of the model's text that was due to the subscribers; absent without subscribers, and with
+    /// stalled ones.
     pub wire_bytes_per_text_byte: Option<f64>,
     /// Webhook posts.
     pub webhook_posts: f64,
@@ -203,6 +207,15 @@ pub struct Ratio {
     /// Whether anything may be said: the ratio's interval leaves out 1, and the ratio is farther from 1 than the
     /// control's interval reaches.
     pub claim: bool,
+}
+
+impl Delivery {
+    /// Whether every subscriber got every chunk once, in order, and could read its number.
+    pub fn whole(&self) -> bool {
+        let wrong = self.missing + self.duplicated + self.reordered;
+        // A delay is taken of every chunk whose number could be read: one with another text has none.
+        wrong == 0 && self.received == self.due && self.delay.count == self.received
+    }
 }
 
 /// What the subscribers of one point saw.

@@ -7,7 +7,7 @@ use super::bench::fan_out;
 use crate::agent_server::profile::Catalogue;
 use crate::agent_server::profile::server::DeltaClass;
 use crate::record::CpuRatio;
-use crate::record::bench::Settings;
+use crate::record::bench::{Delivery, Settings};
 use crate::run::CellRun;
 use crate::run::fanout::{Options, Subject};
 use crate::scenario::Cell;
@@ -78,11 +78,17 @@ fn measured(
         batch: 1,
         rate: None,
         repeats: BLOCKS,
+        stalled: 0,
         seed: seed.0,
     };
     let options =
         Options { subjects: vec![base, of], settings, reference: false, unhealthy: Vec::new(), mutant: None };
     let bench = fan_out(&options, stop, &|_| {}).map_err(|e| e.to_string())?;
     let ratio = bench.ratios.first().ok_or("no block of it was measured")?;
+    // A server that leaves deltas out is cheap, and no figure of it compares with one that does not.
+    if let Some(d) = bench.delivery.iter().find(|d| !d.whole()) {
+        let Delivery { bus: server, due, received, .. } = d;
+        return Err(format!("{server} did not deliver every chunk once ({received} of {due})"));
+    }
     Ok(CpuRatio { ratio: ratio.ratio, ci: ratio.ci, control_ci: ratio.control_ci, valid: bench.rig.valid })
 }

@@ -156,6 +156,35 @@ fn frames_that_a_server_withholds_are_missed_without_a_total() {
 }
 
 #[test]
+fn a_chunk_with_other_text_is_seen_even_as_the_last_of_its_block() {
+    let folder = Folder::new();
+    // Warm-up and blocks are of twenty chunks, so it is always the last one, and no number after it shows a hole.
+    folder.profile("servers", "1.58.2+alter", "1.58.2", "[mutant]\nalter_every = 20");
+    let profiles = folder.arg("");
+    let judged = |server| {
+        let of_it = ["--bus", "split", "--encoding", "once", "--subscribers", "3", "--tokens", "20"];
+        let rest = ["--repeats", "2", "--no-reference", "--profiles", &profiles, "--server", server];
+        let (code, bench) = bench(&[&of_it[..], &rest].concat());
+        let seen = delivery(&bench, "split");
+        assert_eq!((seen.due, seen.received), (120, 120), "{seen:?}");
+        (code, seen.whole())
+    };
+    let (code, whole) = judged("1.58.2+alter");
+    assert!([10, 13].contains(&code) && !whole, "{code}");
+    let (code, whole) = judged("1.58.2");
+    assert!([0, 13].contains(&code) && whole, "{code}");
+}
+
+#[test]
+fn text_that_is_longer_than_asked_for_is_not_called_overhead() {
+    let of_it = ["--bus", "split", "--encoding", "once", "--subscribers", "1", "--tokens", "10"];
+    let (_, bench) = bench(&[&of_it[..], &["--payload", "1", "--repeats", "1", "--no-reference"]].concat());
+    let token = &point(&bench, "split", "once", 1).per_token;
+    // `tok10 ` to `tok19 `: six bytes, however few were asked for.
+    exactly(token.wire_bytes_per_text_byte.unwrap(), token.wire_bytes / 6.0);
+}
+
+#[test]
 fn a_subscriber_that_never_reads_slows_nobody() {
     let (code, bench) = bench(&[
         "--stalled",
@@ -179,6 +208,7 @@ fn a_subscriber_that_never_reads_slows_nobody() {
     let seen = delivery(&bench, "split");
     assert!([0, 13].contains(&code), "{code}: {:?}", bench.rig);
     assert_eq!((seen.due, seen.received), (3000, 3000));
+    assert_eq!((bench.settings.stalled, bench.points[0].per_token.wire_bytes_per_text_byte), (2, None));
     // Twelve megabytes are due to each: more than the kernel keeps for a socket that nobody reads.
     assert!(seen.delay.p50_ns < 1_000_000_000, "{seen:?}");
 }
@@ -196,6 +226,8 @@ fn bad_input_is_told_what_was_expected() {
         (&["--payload", "0"], "1.."),
         (&["--rate", "0"], "above 0"),
         (&["--rate", "-3"], "above 0"),
+        (&["--rate", "1e-300"], "from 0.001"),
+        (&["--stalled", "1"], "leave 0 out of --subscribers"),
         (&["--rate", "NaN"], "above 0"),
         (&["--bus", "splitt"], "split"),
         (&["--encoding", "twice"], "per-subscriber, once"),

@@ -52,7 +52,9 @@ impl Level {
         let all = chunks * count(blocks.len() as u64);
         let each = |n: u64| count(n) / all;
         let costs = effects.costs;
-        let text = f64::from(self.subscribers) * all * f64::from(settings.payload_bytes);
+        let text = f64::from(self.subscribers) * count(blocks.iter().map(|b| b.text_bytes).sum());
+        // Those that never read are sent frames too, and no text is due to them.
+        let comparable = text > 0.0 && settings.stalled == 0;
         let per_token = PerToken {
             cpu_ns: median(cpu_ns_blocks.clone()),
             allocations: median(allocations.collect()),
@@ -61,7 +63,7 @@ impl Level {
             bytes_encoded: each(costs.bytes_encoded),
             frames: each(costs.frames),
             wire_bytes: each(costs.wire_bytes),
-            wire_bytes_per_text_byte: (text > 0.0).then(|| count(costs.wire_bytes) / text),
+            wire_bytes_per_text_byte: comparable.then(|| count(costs.wire_bytes) / text),
             webhook_posts: each(effects.webhook.posts),
             webhook_events: each(effects.webhook.events),
             telemetry: each(effects.telemetry.events),

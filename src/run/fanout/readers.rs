@@ -55,13 +55,16 @@ pub(super) struct Readers {
     before: Vec<u64>,
     cpu: Duration,
     cpu_before: Duration,
+    /// Healthy connections that ended, by reason.
+    failed: BTreeMap<String, u64>,
 }
 
 impl Readers {
     pub(super) fn start(groups: usize) -> Result<Readers, FanOutError> {
         let swarm = Swarm::spawn(groups + 1)?;
         let (open, before) = (vec![0; groups], vec![0; groups]);
-        Ok(Readers { swarm, open, before, cpu: Duration::ZERO, cpu_before: Duration::ZERO })
+        let (cpu, cpu_before, failed) = (Duration::ZERO, Duration::ZERO, BTreeMap::new());
+        Ok(Readers { swarm, open, before, cpu, cpu_before, failed })
     }
 
     /// Connects subscribers that do not read as they should. They are in a group that nobody measures.
@@ -160,8 +163,10 @@ impl Readers {
         }
     }
 
-    /// Forgets what was counted and timed so far.
+    /// Forgets what was counted and timed so far, but no connection that ended.
     pub(super) fn forget(&mut self) -> Result<(), FanOutError> {
+        let report = self.swarm.report()?;
+        self.note_failed(&report);
         self.swarm.forget()?;
         self.cpu_before = self.swarm.report()?.cpu;
         Ok(())
@@ -175,18 +180,22 @@ impl Readers {
         Ok(seen(&report))
     }
 
-    pub(super) fn stop(self) -> Result<ReadersSeen, FanOutError> {
+    fn note_failed(&mut self, report: &Report) {
+        for (why, n) in report.groups.iter().take(self.open.len()).flat_map(|group| &group.closed) {
+            *self.failed.entry(why.to_string()).or_default() += n;
+        }
+    }
+
+    pub(super) fn stop(mut self) -> Result<ReadersSeen, FanOutError> {
+        // The swarm's last report is of what came since everything was last forgotten.
+        let report = self.swarm.report()?;
+        self.note_failed(&report);
         let report = self.swarm.stop()?;
-        let mut failed = BTreeMap::new();
-        let healthy = &report.groups[..self.open.len().min(report.groups.len())];
-        for (why, n) in healthy.iter().flat_map(|group| &group.closed) {
-            *failed.entry(why.to_string()).or_default() += n;
-        }
-        let unread: u64 = healthy.iter().map(|group| group.unread).sum();
+        let unread: u64 = report.groups.iter().take(self.open.len()).map(|group| group.unread).sum();
         if unread > 0 {
-            failed.insert("left with bytes unread".to_owned(), unread);
+            self.failed.insert("left with bytes unread".to_owned(), unread);
         }
-        Ok(ReadersSeen { cpu: self.cpu, failed })
+        Ok(ReadersSeen { cpu: self.cpu, failed: self.failed })
     }
 }
 
