@@ -53,9 +53,19 @@ impl Target {
             }
         }
         let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
-        let port = uri.port_u16().unwrap_or(80);
-        let mut found = (host, port).to_socket_addrs().map_err(|e| wrong(format!("host `{host}`: {e}")))?;
-        let addr = found.next().ok_or_else(|| wrong(format!("host `{host}` has no address")))?;
+        let authority = uri.authority().map_or("", |authority| authority.as_str());
+        if authority.contains('@') {
+            return Err(wrong(format!("it has a name or a key before the host; {expected}")));
+        }
+        let port = match uri.port_u16() {
+            Some(port @ 1..) => port,
+            None if authority.ends_with(']') || !authority.contains(':') => 80,
+            _ => return Err(wrong(format!("a port is a number from 1 to 65535; {expected}"))),
+        };
+        let found = (host, port).to_socket_addrs().map_err(|e| wrong(format!("host `{host}`: {e}")))?;
+        // `localhost` is often `::1` first, and the servers at hand listen on 127.0.0.1.
+        let addr = found.min_by_key(SocketAddr::is_ipv6);
+        let addr = addr.ok_or_else(|| wrong(format!("host `{host}` has no address")))?;
         if !addr.ip().is_loopback() && !allow_remote {
             return Err(wrong(format!("`{host}` is not this machine; --allow-remote lets it be another")));
         }
@@ -105,6 +115,10 @@ mod tests {
             ("ws://127.0.0.1:8000/socket/events/x", "path"),
             ("ws://127.0.0.1:8000/sockets/events/", "path"),
             ("ws://192.0.2.7:8000/sockets/events/x", "--allow-remote"),
+            ("ws://127.0.0.1:99999/sockets/events/x", "1 to 65535"),
+            ("ws://127.0.0.1:0/sockets/events/x", "1 to 65535"),
+            ("ws://[::1]:/sockets/events/x", "1 to 65535"),
+            ("ws://s3cret@127.0.0.1:8000/sockets/events/x", "before the host"),
             ("ws://127.0.0.1:8000/sockets/events/x?resend_mode=all", "replay"),
             ("ws://127.0.0.1:8000/sockets/session/x?after_seq=0", "replay"),
         ] {

@@ -6,6 +6,7 @@ use skewlab::judge::exit_code;
 use skewlab::record::{Budgeted, CellResult, CpuRatio, Outcome, Run, Verdict};
 use skewlab::run::{ClockKind, Options};
 use skewlab::seed::Seed;
+use skewlab::suite::by_bench;
 
 use crate::runs::{Folder, at, ended, matrix, plan, run, skewlab};
 
@@ -199,6 +200,23 @@ fn a_budget_on_cpu_is_measured_or_says_that_it_was_not() {
     let (code, stdout, _) = ended(&mut skewlab(&["matrix", &file]));
     assert_eq!(code, 0);
     assert!(stdout.contains("CPU a token over that of 1.43.1 was not measured"), "{stdout}");
+}
+
+#[test]
+fn a_server_that_drops_deltas_meets_no_budget_on_cpu() {
+    let folder = Folder::new();
+    folder.profile("servers", "1.58.2+half", "1.58.2", "[mutant]\ndrop_every = 2");
+    let catalogue = folder.catalogue();
+    let text = "servers = [\"1.58.2+half\"]\nclients = [\"python-1.58.2\"]\n\
+                [budget]\ncpu_ratio_vs = { server = \"1.58.2\", max = 1.0 }\n";
+    let plan = plan(&[&folder.scenario("cheap", text)], &[], &[], &catalogue);
+    let told = std::cell::RefCell::new(String::new());
+    let go = std::sync::atomic::AtomicBool::new(false);
+    let hear = |why: &str| told.borrow_mut().push_str(why);
+    let mut measure = by_bench(&catalogue, Seed(1), &go, &hear);
+    assert_eq!(measure(&plan.cells[0], "1.58.2"), None);
+    let told = told.borrow();
+    assert!(told.contains("1.58.2+half did not deliver every chunk once (750 of 1500)"), "{told}");
 }
 
 #[test]

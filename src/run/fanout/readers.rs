@@ -13,6 +13,9 @@ use crate::swarm::{Block, Conduct, ConnectReport, Pace, Report, SocketSpec, Swar
 /// How long frames that are out may take to be read, without one arriving, before they count as lost.
 const DRAIN: Duration = Duration::from_secs(5);
 
+/// The same for a group that had frames lost already: it is not believed for so long again.
+const SHORT_DRAIN: Duration = Duration::from_millis(250);
+
 /// Heap bytes per connection, on both sides.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Memory {
@@ -57,6 +60,8 @@ pub(super) struct Readers {
     cpu_before: Duration,
     /// Healthy connections that ended, by reason.
     failed: BTreeMap<String, u64>,
+    /// Groups that did not get all that was due.
+    short: Vec<bool>,
 }
 
 impl Readers {
@@ -64,7 +69,8 @@ impl Readers {
         let swarm = Swarm::spawn(groups + 1)?;
         let (open, before) = (vec![0; groups], vec![0; groups]);
         let (cpu, cpu_before, failed) = (Duration::ZERO, Duration::ZERO, BTreeMap::new());
-        Ok(Readers { swarm, open, before, cpu, cpu_before, failed })
+        let short = vec![false; groups];
+        Ok(Readers { swarm, open, before, cpu, cpu_before, failed, short })
     }
 
     /// Connects subscribers that do not read as they should. They are in a group that nobody measures.
@@ -147,7 +153,8 @@ impl Readers {
     }
 
     /// Waits until a group has what is due to it, or until nothing has come for a while.
-    pub(super) fn drain(&self, group: usize, due: u64, stop: &AtomicBool) {
+    pub(super) fn drain(&mut self, group: usize, due: u64, stop: &AtomicBool) {
+        let patience = if self.short[group] { SHORT_DRAIN } else { DRAIN };
         let mut last = (0, Instant::now());
         loop {
             let got = self.got(group);
@@ -156,7 +163,8 @@ impl Readers {
             }
             if got != last.0 {
                 last = (got, Instant::now());
-            } else if last.1.elapsed() > DRAIN {
+            } else if last.1.elapsed() > patience {
+                self.short[group] = true;
                 return;
             }
             std::thread::sleep(Duration::from_micros(500));
