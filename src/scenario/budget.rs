@@ -26,6 +26,9 @@ pub struct Allowance {
     cpu: Option<CpuLimit>,
 }
 
+/// The keys that say which cells, and not how much.
+const PATTERNS: [&str; 4] = ["server", "client", "workload", "mutation"];
+
 /// One limit as written.
 struct Written {
     is: Comparison,
@@ -46,6 +49,12 @@ impl Allowance {
         faults: &mut Faults,
     ) -> Allowance {
         let mut allowance = Allowance::default();
+        if section.has_only(&PATTERNS) {
+            let message = "this budget limits nothing".to_owned();
+            let hint =
+                format!("limit {} or {}", Metric::ALL.map(Metric::as_str).join(", "), Budgeted::CPU_RATIO_VS);
+            faults.add(section.span.clone(), Problem::BadLimit { message, hint });
+        }
         for metric in Metric::ALL {
             for written in written(section, metric.as_str(), faults) {
                 for workload in workloads {

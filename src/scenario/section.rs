@@ -45,6 +45,11 @@ impl<'a> Section<'a> {
         Section { name: name.into(), span, table, asked: BTreeSet::new() }
     }
 
+    /// Whether it has no key but these.
+    pub(super) fn has_only(&self, keys: &[&str]) -> bool {
+        self.table.keys().all(|key| keys.contains(&key.get_ref().as_ref()))
+    }
+
     /// The value of a key, whatever its type.
     pub(super) fn value(&mut self, key: &'static str) -> Option<&'a Spanned<DeValue<'a>>> {
         self.asked.insert(key);

@@ -294,6 +294,8 @@ fn a_budget_or_trait_that_does_not_read_is_pointed_at() {
         ("[budget]\nlog_lines = -1", "6:13", "a limit is 0 or more, and this is -1"),
         ("[budget]\nlog_lines = true", "6:13", "`log_lines` takes a number"),
         ("[budget]\nlog_lines = \"=< 1\"", "6:14", "found `=`"),
+        ("[budget]", "5:1", "limits nothing"),
+        ("[[budget]]\nserver = \"1.44.1\"", "5:1", "or cpu_ratio_vs"),
         ("[budget]\nlog_lines = []", "6:13", "`log_lines` is empty"),
         ("[budget]\ncpu_ratio_vs = { server = \"1.43.2\", max = 0 }", "6:43", "`max` takes a number above 0"),
         ("[budget]\ncpu_ratio_vs = { server = \"1.43\", max = 1 }", "6:27", "no server profile"),
