@@ -145,6 +145,28 @@ fn one_percent_withheld_is_noticed_without_being_told_the_total() {
 }
 
 #[test]
+fn the_session_socket_has_the_same_faults_and_its_order_shows_them_too() {
+    let met = |mutant: &str| {
+        let served = Served::start("1.58.2", &format!("[mutant]\n{mutant}"), LOAD);
+        let mut swarm = Swarm::spawn(1).unwrap();
+        ready(&mut swarm, vec![served.spec("session"); 4]);
+        assert!(turn(&mut swarm, LOAD, 4));
+        only(swarm).counts
+    };
+    for mutant in ["drop_every = 100", "forget_every = 100"] {
+        let short = met(mutant);
+        // The last chunk of all leaves a hole in the numbers of the reply, and none in the order.
+        assert_eq!((short.missing, short.order_missing, short.short_replies), (20, 16, 4), "{mutant}");
+    }
+    let twice = met("repeat_every = 50");
+    assert_eq!((twice.lost(), twice.wrong(), twice.duplicated, twice.order_repeated), (false, true, 40, 40));
+    let altered = met("alter_every = 500");
+    assert_eq!((altered.altered, altered.missing, altered.order_missing), (4, 4, 0));
+    let healthy = met("drop_every = 0");
+    assert!(!healthy.lost() && !healthy.wrong(), "{healthy:?}");
+}
+
+#[test]
 fn every_other_fault_of_a_server_has_its_own_count() {
     let met = |mutant: &str| {
         let served = Served::start("1.58.2", &format!("[mutant]\n{mutant}"), LOAD);

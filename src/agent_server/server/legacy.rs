@@ -34,7 +34,7 @@ pub(super) struct LegacySocket {
 }
 
 /// Whether a fault that strikes every n-th time strikes the time with this number.
-fn strikes(number: u32, every: u32) -> bool {
+pub(super) fn strikes(number: u32, every: u32) -> bool {
     every > 0 && number.is_multiple_of(every)
 }
 

@@ -11,6 +11,7 @@ use tokio_tungstenite::tungstenite::Message;
 use super::bus::Published;
 use super::conversation::Conversation;
 use super::inbound;
+use super::legacy::strikes;
 use super::net::PeerId;
 use super::query::SocketQuery;
 use super::subscriber::Subscriber;
@@ -20,6 +21,7 @@ use crate::agent_server::profile::server::SessionEndpoint;
 use crate::probe::trace::Origin;
 use crate::record::{Hop, Reason};
 use crate::wire::SessionFrame;
+use crate::wire::session::SessionDelta;
 
 /// A client on the session socket, as a subscriber: never waits, always queues, and is dropped whole when
 /// its budget is spent.
@@ -40,6 +42,9 @@ struct State {
     /// Why the connection ends.
     over: Option<&'static str>,
     gone: bool,
+    /// Deltas and durable events so far, for the faults that strike every n-th one.
+    deltas: u32,
+    durables: u32,
 }
 
 impl SessionSocket {
@@ -56,16 +61,46 @@ impl SessionSocket {
     fn event(&self, published: &Published) {
         let event = (*published.event).clone();
         let frame = match published.seq {
+            Some(_) if self.loses_durable() => return,
             Some(seq) => SessionFrame::Durable { seq, event },
             None => SessionFrame::Transient { event },
         };
         self.queue(&frame, published.origin);
     }
 
-    /// Sends a progress frame.
+    fn loses_durable(&self) -> bool {
+        let mut state = lock(&self.state);
+        state.durables += 1;
+        strikes(state.durables, self.server.traits.mutant.drop_durable_every)
+    }
+
+    /// Sends a progress frame, unless a deliberate fault swallows it.
     pub(super) fn send(&self, frame: &SessionFrame, origin: Origin) {
         self.server.note(|notes| notes.dispatched(self.peer, origin));
-        self.queue(frame, origin);
+        let SessionFrame::Delta(delta) = frame else { return self.queue(frame, origin) };
+        let mutant = &self.server.traits.mutant;
+        let number = {
+            let mut state = lock(&self.state);
+            state.deltas += 1;
+            state.deltas
+        };
+        if strikes(number, mutant.forget_every) {
+            return;
+        }
+        if strikes(number, mutant.drop_every) {
+            let reason = Reason::new("mutant_drop");
+            self.server.note(|notes| notes.stopped(self.peer, origin, Hop::Sent, &reason));
+            return;
+        }
+        if strikes(number, mutant.alter_every) {
+            let content = "#".repeat(delta.content.chars().count());
+            self.queue(&SessionFrame::Delta(SessionDelta { content, ..delta.clone() }), origin);
+        } else {
+            self.queue(frame, origin);
+        }
+        if strikes(number, mutant.repeat_every) {
+            self.queue(frame, origin);
+        }
     }
 
     fn queue(&self, frame: &SessionFrame, origin: Origin) {
