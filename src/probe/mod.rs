@@ -4,6 +4,7 @@
 //! whether the machine and an event loop may be believed, [`limits`] how many sockets fit.
 
 pub mod alloc;
+pub mod cores;
 pub mod cpu;
 pub mod delay;
 pub mod lag;
@@ -13,6 +14,7 @@ pub mod noise;
 pub mod trace;
 
 pub use alloc::Allocations;
+pub use cores::Cores;
 pub use delay::Delays;
 pub use lag::loop_lag;
 pub use ledger::{Endpoint, Ledger, Seat};

@@ -14,8 +14,8 @@ use crate::agent_server::profile::{Profile, ServerTraits};
 use crate::agent_server::server::net::Listening;
 use crate::agent_server::server::{Chunk, Clock, Feed, Finish, Script, Server, ServerConfig, SinkModel};
 use crate::probe::alloc::Allocations;
-use crate::probe::cpu;
 use crate::probe::lag::loop_lag;
+use crate::probe::{Cores, cpu};
 use crate::record::SideEffects;
 use crate::record::bench::Quantiles;
 use crate::seed::Seed;
@@ -66,6 +66,7 @@ impl Host {
         name: &str,
         profile: &Profile<ServerTraits>,
         seed: Seed,
+        cores: Option<Cores>,
     ) -> Result<Host, FanOutError> {
         let (chunks, feed) = Feed::new(FEED_ROOM);
         let script = Script {
@@ -90,7 +91,11 @@ impl Host {
         let profile = profile.clone();
         let thread = std::thread::Builder::new()
             .name(format!("server {name}"))
-            .spawn(move || on_thread(&profile, config, &ready, inbox))
+            .spawn(move || {
+                // Where it is refused the thread stays where it is, and noise shows in the control.
+                let _ = cores.is_some_and(|cores| cores.take_one());
+                on_thread(&profile, config, &ready, inbox)
+            })
             .map_err(|error| FanOutError::Thread { what: "a server", error })?;
         let (addr, conversation, server) =
             started.recv().map_err(|_| FanOutError::Server("its thread ended".into()))??;

@@ -6,6 +6,8 @@
 //! all of them. A second copy of the first server takes its turns like the others: what differs between those two is
 //! noise (the A/A control).
 //!
+//! Servers and reference writers take turns on one core, and everybody else is kept off it: see [`Cores`].
+//!
 //! # Common pitfalls
 //! - On loopback the kernel's receive work is done inside the writer's `write`: part of a reader's cost is billed to the
 //!   server. It is the same for every server of a run, and for the reference writer.
@@ -37,7 +39,7 @@ use raw_writer::RawWriter;
 use readers::Readers;
 use rig::Rig;
 
-use crate::probe::limits;
+use crate::probe::{Cores, cpu, limits};
 use crate::record::bench::{Delivery, Point, RigReport, Settings};
 use crate::seed::Seed;
 use crate::swarm::Conduct;
@@ -105,7 +107,15 @@ pub fn run(
     let most = settings.subscribers.iter().copied().max().unwrap_or(0) as usize + options.unhealthy.len();
     let wanted = (lanes * most * 2) as u64 + OTHER_DESCRIPTORS;
     let descriptors = limits::raise_descriptors(wanted).map_err(|e| FanOutError::Limit(e.to_string()))?;
-    let mut bench = Bench::start(options, descriptors)?;
+    // Counted before this thread gives one away.
+    let available = cpu::cores();
+    let cores = Cores::split();
+    let kept_off = cores.as_ref().and_then(Cores::take_rest);
+    let mut bench = Bench::start(
+        options,
+        cores.as_ref().filter(|_| kept_off.is_some()),
+        Rig::new(descriptors, available),
+    )?;
     let rounds = settings.repeats * u32::try_from(settings.subscribers.len()).unwrap_or(u32::MAX);
     let mut measured = Vec::new();
     let mut cut = None;
@@ -131,18 +141,19 @@ struct Bench {
 
 impl Bench {
     /// Starts every party: the subjects, the second copy of the first, and two copies of the reference.
-    fn start(options: &Options, descriptors: u64) -> Result<Bench, FanOutError> {
+    fn start(options: &Options, cores: Option<&Cores>, rig: Rig) -> Result<Bench, FanOutError> {
         let seed = Seed(options.settings.seed);
         let mut parties = Vec::new();
         // With nothing to compare there is nothing to control.
         let copy = options.subjects.first().filter(|_| options.subjects.len() > 1 || options.reference);
         for (n, subject) in options.subjects.iter().chain(copy).enumerate() {
-            let host = Host::start(&subject.name, &subject.profile, seed.derive(&format!("server {n}")))?;
+            let seed = seed.derive(&format!("server {n}"));
+            let host = Host::start(&subject.name, &subject.profile, seed, cores.cloned())?;
             parties.push(Party::Server(host));
         }
         if options.reference {
-            parties.push(Party::Raw(RawWriter::start()?));
-            parties.push(Party::Raw(RawWriter::start()?));
+            parties.push(Party::Raw(RawWriter::start(cores.cloned())?));
+            parties.push(Party::Raw(RawWriter::start(cores.cloned())?));
         }
         let mut readers = Readers::start(parties.len())?;
         let lanes: Vec<Lane> =
@@ -150,7 +161,7 @@ impl Bench {
         for lane in &lanes {
             readers.connect_unhealthy(lane, &options.unhealthy)?;
         }
-        Ok(Bench { lanes, readers, rig: Rig::new(descriptors) })
+        Ok(Bench { lanes, readers, rig })
     }
 
     /// Measures all lanes at one number of subscribers.

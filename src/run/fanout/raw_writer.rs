@@ -13,7 +13,7 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
 use super::error::FanOutError;
 use super::generator::Schedule;
-use crate::probe::cpu;
+use crate::probe::{Cores, cpu};
 
 /// A block to write: the frames, and when each is due.
 struct Block {
@@ -37,7 +37,7 @@ pub(super) struct RawWriter {
 }
 
 impl RawWriter {
-    pub(super) fn start() -> Result<RawWriter, FanOutError> {
+    pub(super) fn start(cores: Option<Cores>) -> Result<RawWriter, FanOutError> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(FanOutError::Reference)?;
         let addr = listener.local_addr().map_err(FanOutError::Reference)?;
         let (commands, inbox) = channel();
@@ -45,7 +45,10 @@ impl RawWriter {
         let halted = halt.clone();
         let thread = std::thread::Builder::new()
             .name("raw writer".into())
-            .spawn(move || run(&listener, &inbox, &halted))
+            .spawn(move || {
+                let _ = cores.is_some_and(|cores| cores.take_one());
+                run(&listener, &inbox, &halted);
+            })
             .map_err(|error| FanOutError::Thread { what: "the reference writer", error })?;
         Ok(RawWriter { addr, halt, commands: Some(commands), thread: Some(thread) })
     }
@@ -175,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_writer_that_waits_for_a_frame_can_be_halted() {
-        let writer = RawWriter::start().unwrap();
+        let writer = RawWriter::start(None).unwrap();
         let (start, gap) = (Instant::now(), Duration::from_hours(1));
         let block = || writer.write(vec![frame("a"), frame("b")], Schedule { start, gap });
         assert!(

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::lane::{BlockCost, Cut};
 use super::readers::{Memory, ReadersSeen};
-use crate::probe::cpu::{self, MachineTime};
+use crate::probe::cpu::MachineTime;
 use crate::probe::delay::Delays;
 use crate::probe::noise::Noise;
 use crate::record::bench::{Quantiles, RigReport, Settings};
@@ -28,6 +28,7 @@ const LOOKS: u32 = 3;
 
 /// Collects the load while blocks run.
 pub(super) struct Rig {
+    cores: u32,
     descriptors: u64,
     generator: Duration,
     took: Duration,
@@ -44,8 +45,9 @@ pub(super) struct Rig {
 }
 
 impl Rig {
-    pub(super) fn new(descriptors: u64) -> Rig {
+    pub(super) fn new(descriptors: u64, cores: u32) -> Rig {
         Rig {
+            cores,
             descriptors,
             generator: Duration::ZERO,
             took: Duration::ZERO,
@@ -106,7 +108,7 @@ impl Rig {
         let mut report = RigReport {
             valid: true,
             reason: None,
-            cores: cpu::cores(),
+            cores: self.cores,
             generator_cpu: share(self.generator, self.took),
             generator_lag: settings.rate.map(|_| self.lag.quantiles()),
             reader_cpu: share(readers.cpu, self.took),
