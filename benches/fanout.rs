@@ -17,7 +17,9 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use measurement::{AllocatedBytes, AllocationCount, counts, times};
 use skewlab::agent_server::profile::Catalogue;
 use skewlab::agent_server::profile::server::{BusKind, Encoding};
-use skewlab::agent_server::server::{Chunk, Clock, Feed, Finish, Script, Server, ServerConfig, SinkModel};
+use skewlab::agent_server::server::{
+    Chunk, Clock, Feed, Finish, Io, Script, Server, ServerConfig, SinkModel,
+};
 use skewlab::run::fanout::Subject;
 use skewlab::seed::Seed;
 use skewlab::wire::{Mutation, numbered};
@@ -104,7 +106,7 @@ impl Stage {
                      upgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
                 );
                 let server = server.clone();
-                tokio::spawn(async move { server.serve(Box::new(Swallow { request: Some(request) }), peer).await });
+                tokio::spawn(async move { server.serve(Io::Other(Box::new(Swallow { request: Some(request) })), peer).await });
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
             server.say(&conversation, "go");

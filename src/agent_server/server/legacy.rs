@@ -192,9 +192,10 @@ pub(super) async fn run(
     let (sink, mut stream) = socket.split();
     let sink = Mutex::new(sink);
     let (deltas, durables) = (AtomicU32::new(0), AtomicU32::new(0));
-    let socket = Arc::new(LegacySocket { server: server.clone(), peer, sink, deltas, durables });
-    let subscriber = Arc::new(Subscriber::Legacy(socket.clone()));
-    let Ok(subscriptions) = conversation.subscribe(subscriber) else {
+    let socket = LegacySocket { server: server.clone(), peer, sink, deltas, durables };
+    let subscriber = Arc::new(Subscriber::Legacy(socket));
+    let Subscriber::Legacy(socket) = &*subscriber else { return };
+    let Ok(subscriptions) = conversation.subscribe(subscriber.clone()) else {
         let reason = "Too many connections for this conversation";
         let code = server.traits.socket.close.try_again_later;
         server.notes().link(peer).closed = Some((code, reason.to_owned()));
@@ -212,7 +213,7 @@ pub(super) async fn run(
         // A subscriber that is too slow for its snapshot stays registered; only the snapshot is given up.
         let _ = timeout(bound.duration(), push).await;
     }
-    resend(&conversation, &socket, &query.resend).await;
+    resend(&conversation, socket, &query.resend).await;
     while let Some((code, detail)) = inbound::unusable(&server, &conversation, &mut stream).await {
         socket.error(code, detail).await;
     }

@@ -24,7 +24,7 @@ pub(super) enum Subscriber {
     /// Posts events to a sink.
     Webhook(Arc<Webhook>),
     /// A client on `/sockets/events`.
-    Legacy(Arc<LegacySocket>),
+    Legacy(LegacySocket),
     /// A client on `/sockets/session`.
     Session(Arc<SessionSocket>),
 }

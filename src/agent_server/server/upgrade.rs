@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{Sink, SinkExt, StreamExt};
-use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use tokio::time::timeout;
 use tokio_tungstenite::WebSocketStream;
@@ -12,7 +12,7 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 
-use super::net::PeerId;
+use super::net::{Io, PeerId};
 use super::query::SocketQuery;
 use super::{Inner, inbound, legacy, session};
 use crate::probe::ledger::Endpoint;
@@ -22,7 +22,7 @@ use crate::probe::ledger::Endpoint;
 const READ_BUFFER: usize = 1024;
 
 /// The server's end of a WebSocket.
-pub(super) type Socket = WebSocketStream<TokioIo<Upgraded>>;
+pub(super) type Socket = WebSocketStream<Io>;
 
 /// What a connection asked for, checked as far as it can be before the upgrade.
 #[derive(Debug)]
@@ -37,13 +37,15 @@ pub(super) struct Admission {
 /// Takes the connection over once the response is out.
 pub(super) async fn take_over(server: Arc<Inner>, upgrade: OnUpgrade, admission: Admission, peer: PeerId) {
     let Ok(upgraded) = upgrade.await else { return };
+    // The connection as it came in: what HTTP put around it has done its work.
+    let Ok(parts) = upgraded.downcast::<TokioIo<Io>>() else { return };
     let limit = server.traits.socket.max_inbound_bytes;
     let config = WebSocketConfig::default()
         .max_message_size(Some(limit))
         .max_frame_size(Some(limit))
         .read_buffer_size(READ_BUFFER);
-    let io = TokioIo::new(upgraded);
-    let mut socket = WebSocketStream::from_raw_socket(io, Role::Server, Some(config)).await;
+    let (io, read) = (parts.io.into_inner(), parts.read_buf.to_vec());
+    let mut socket = WebSocketStream::from_partially_read(io, read, Role::Server, Some(config)).await;
     let codes = server.traits.socket.close;
     if !admission.authenticated && !first_message(&server, &mut socket).await {
         refuse(&server, &mut socket, peer, codes.unauthenticated, "Authentication failed").await;
