@@ -45,6 +45,8 @@ pub(super) async fn take_over(server: Arc<Inner>, upgrade: OnUpgrade, admission:
         .max_frame_size(Some(limit))
         .read_buffer_size(READ_BUFFER);
     let (io, read) = (parts.io.into_inner(), parts.read_buf.to_vec());
+    // It shares the memory of HTTP's own buffer, which would stay as long as this connection.
+    drop(parts.read_buf);
     let mut socket = WebSocketStream::from_partially_read(io, read, Role::Server, Some(config)).await;
     let codes = server.traits.socket.close;
     if !admission.authenticated && !first_message(&server, &mut socket).await {
@@ -79,6 +81,9 @@ async fn refuse(server: &Inner, socket: &mut Socket, peer: PeerId, code: u16, re
 
 /// Sends a close frame. The peer may be gone already, which is as good.
 pub(super) async fn close<S: Sink<Message> + Unpin>(sink: &mut S, code: u16, reason: &str) {
-    let frame = CloseFrame { code: CloseCode::from(code), reason: reason.to_owned().into() };
-    let _ = sink.send(Message::Close(Some(frame))).await;
+    let _ = sink.send(close_frame(code, reason)).await;
+}
+
+pub(super) fn close_frame(code: u16, reason: &str) -> Message {
+    Message::Close(Some(CloseFrame { code: CloseCode::from(code), reason: reason.to_owned().into() }))
 }
