@@ -3,58 +3,72 @@
 
 #![expect(clippy::cast_precision_loss, reason = "counts of one bench are far below 2^52")]
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use criterion::measurement::{Measurement, ValueFormatter};
 use criterion::{Criterion, Throughput};
 use skewlab::probe::Allocations;
 
-/// Heap allocations of this thread.
-pub(crate) struct AllocationCount;
-
-/// Bytes that this thread asked of the heap.
-pub(crate) struct AllocatedBytes;
-
-macro_rules! exact {
-    ($name:ident, $of:ident, $unit:literal) => {
-        impl Measurement for $name {
-            type Intermediate = Allocations;
-            type Value = u64;
-
-            fn start(&self) -> Allocations {
-                Allocations::here()
-            }
-
-            fn end(&self, before: Allocations) -> u64 {
-                Allocations::here().since(&before).$of
-            }
-
-            fn add(&self, a: &u64, b: &u64) -> u64 {
-                a + b
-            }
-
-            fn zero(&self) -> u64 {
-                0
-            }
-
-            // Every sample of an exact count may be the same, and criterion divides by what lies between them.
-            fn to_f64(&self, value: &u64) -> f64 {
-                *value as f64
-            }
-
-            fn formatter(&self) -> &dyn ValueFormatter {
-                &Plain($unit)
-            }
-        }
-    };
+/// An exact count of what this thread asked of the heap. Criterion writes `time:` before every estimate; the unit behind
+/// the figure says what it is.
+pub(crate) struct Heap {
+    of: fn(Allocations) -> u64,
+    unit: Unit,
+    samples: Cell<u8>,
 }
 
-exact!(AllocationCount, count, " allocations");
-exact!(AllocatedBytes, bytes, " bytes");
+impl Heap {
+    /// The number of allocations.
+    pub(crate) fn allocations() -> Heap {
+        Heap { of: |made| made.count, unit: Unit("allocations"), samples: Cell::new(0) }
+    }
 
-struct Plain(&'static str);
+    /// The bytes asked for.
+    pub(crate) fn bytes() -> Heap {
+        Heap { of: |made| made.bytes, unit: Unit("bytes"), samples: Cell::new(0) }
+    }
+}
 
-impl ValueFormatter for Plain {
+impl Measurement for Heap {
+    type Intermediate = Allocations;
+    type Value = u64;
+
+    fn start(&self) -> Allocations {
+        Allocations::here()
+    }
+
+    fn end(&self, before: Allocations) -> u64 {
+        (self.of)(Allocations::here().since(&before))
+    }
+
+    fn add(&self, a: &u64, b: &u64) -> u64 {
+        a + b
+    }
+
+    fn zero(&self) -> u64 {
+        0
+    }
+
+    /// The count of one sample, and up to nine billionths of it.
+    ///
+    /// Criterion asks whether two runs differ by dividing by what lies between the samples of each. Between exact counts
+    /// lies nothing: it then prints `p = NaN`, and *no change* for a count that doubled. The billionths repeat every ten
+    /// samples, so equal counts stay equal, and they are behind the last digit that is printed.
+    fn to_f64(&self, value: &u64) -> f64 {
+        let sample = self.samples.get();
+        self.samples.set((sample + 1) % SAMPLES);
+        *value as f64 * (1.0 + 1e-9 * f64::from(sample))
+    }
+
+    fn formatter(&self) -> &dyn ValueFormatter {
+        &self.unit
+    }
+}
+
+struct Unit(&'static str);
+
+impl ValueFormatter for Unit {
     fn scale_values(&self, _typical: f64, _values: &mut [f64]) -> &'static str {
         self.0
     }
@@ -79,15 +93,22 @@ pub(crate) fn times() -> Criterion {
         .sample_size(30)
         .warm_up_time(Duration::from_millis(300))
         .measurement_time(Duration::from_secs(1))
+        .nresamples(10_000)
         .without_plots()
 }
 
-/// An exact count needs no long look.
-pub(crate) fn counts<M: Measurement>(of: M) -> Criterion<M> {
+/// Samples of an exact count: what criterion takes at least.
+const SAMPLES: u8 = 10;
+
+/// An exact count needs no long look, and little of it is noise: only what does not fall to every iteration, such as a
+/// buffer that grows now and then.
+pub(crate) fn counts(of: Heap) -> Criterion<Heap> {
     Criterion::default()
         .with_measurement(of)
-        .sample_size(10)
+        .sample_size(SAMPLES.into())
         .warm_up_time(Duration::from_millis(50))
         .measurement_time(Duration::from_millis(200))
+        .nresamples(10_000)
+        .noise_threshold(1e-4)
         .without_plots()
 }

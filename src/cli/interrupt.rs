@@ -13,7 +13,7 @@ pub(super) fn flag() -> Arc<AtomicBool> {
         runtime.block_on(async {
             if tokio::signal::ctrl_c().await.is_ok() {
                 seen.store(true, Ordering::SeqCst);
-                eprintln!("stopping after what is under way; press Ctrl-C again to end at once");
+                eprintln!("stopping; what is finished is kept. Press Ctrl-C again to end at once");
             }
             if tokio::signal::ctrl_c().await.is_ok() {
                 std::process::exit(130);

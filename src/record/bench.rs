@@ -270,7 +270,7 @@ pub struct Quantiles {
 }
 
 /// The rig's own load.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RigReport {
     /// Whether the figures may be quoted.
@@ -303,4 +303,61 @@ pub struct RigReport {
     pub client_shared_bytes: Option<u64>,
     /// Descriptors that this process may open.
     pub descriptors: u64,
+}
+
+impl RigReport {
+    /// Of two goes of one bench, the worse figure of each: what one go suffered is not made up for by the other.
+    #[must_use]
+    pub fn with(self, other: RigReport) -> RigReport {
+        let larger = |a: Option<f64>, b: Option<f64>| a.into_iter().chain(b).reduce(f64::max);
+        let later =
+            |a: Quantiles, b: Quantiles| if (b.p99_ns, b.max_ns) > (a.p99_ns, a.max_ns) { b } else { a };
+        RigReport {
+            valid: self.valid && other.valid,
+            reason: self.reason.or(other.reason),
+            cores: self.cores.min(other.cores),
+            generator_cpu: self.generator_cpu.max(other.generator_cpu),
+            generator_lag: match (self.generator_lag, other.generator_lag) {
+                (Some(a), Some(b)) => Some(later(a, b)),
+                (a, b) => a.or(b),
+            },
+            reader_cpu: self.reader_cpu.max(other.reader_cpu),
+            server_loop_lag: later(self.server_loop_lag, other.server_loop_lag),
+            server_run_delay: larger(self.server_run_delay, other.server_run_delay),
+            steal: larger(self.steal, other.steal),
+            noise: larger(self.noise, other.noise),
+            server_bytes_per_connection: larger(
+                self.server_bytes_per_connection,
+                other.server_bytes_per_connection,
+            ),
+            client_bytes_per_connection: larger(
+                self.client_bytes_per_connection,
+                other.client_bytes_per_connection,
+            ),
+            client_shared_bytes: self.client_shared_bytes.max(other.client_shared_bytes),
+            descriptors: self.descriptors.max(other.descriptors),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_go_that_is_not_valid_is_not_made_up_for() {
+        let fine = RigReport { valid: true, noise: Some(0.1), cores: 2, ..RigReport::default() };
+        let bad = RigReport {
+            reason: Some("late".into()),
+            steal: Some(0.5),
+            server_loop_lag: Quantiles { p99_ns: 5, ..Quantiles::default() },
+            ..fine.clone()
+        };
+        let bad = RigReport { valid: false, ..bad };
+        for both in [fine.clone().with(bad.clone()), bad.clone().with(fine.clone())] {
+            assert_eq!((both.valid, both.reason.as_deref(), both.steal), (false, Some("late"), Some(0.5)));
+            assert_eq!((both.server_loop_lag.p99_ns, both.noise), (5, Some(0.1)));
+        }
+        assert_eq!(fine.clone().with(fine.clone()), fine);
+    }
 }

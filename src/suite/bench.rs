@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use crate::agent_server::profile::server::Encoding;
 use crate::judge;
 use crate::judge::bench::Subject;
-use crate::record::bench::{BENCH_SCHEMA, Bench, PerToken, Point, Ratio};
+use crate::record::bench::{BENCH_SCHEMA, Bench, PerToken, Point, Ratio, RigReport};
 use crate::run::fanout::{self, FanOutError, Measured, Options, Progress};
 use crate::seed::Seed;
 
@@ -18,26 +18,52 @@ pub fn fan_out(
     stop: &AtomicBool,
     progress: &dyn Fn(Progress),
 ) -> Result<Bench, FanOutError> {
-    let measured = fanout::run(options, stop, progress)?;
     let seed = Seed(options.settings.seed);
-    let mut ratios = Vec::new();
-    if let Some(first) = options.subjects.first() {
-        // The controls are copies of this one and of no other.
-        let first = Subject { bus: &first.bus, encoding: &first.encoding };
-        ratios.extend(judge::bench::ratios(&measured.points, first, &measured.controls, seed));
-    }
-    ratios.extend(against_reference(&measured, seed));
-    Ok(Bench {
+    let goes = options.goes();
+    let count = u32::try_from(goes.len()).unwrap_or(u32::MAX);
+    let mut bench = Bench {
         schema: BENCH_SCHEMA.to_owned(),
         skewlab: env!("CARGO_PKG_VERSION").to_owned(),
         settings: options.settings.clone(),
-        complete: measured.complete,
-        models: judge::bench::models(&measured.points, seed),
-        ratios,
-        points: measured.points,
-        delivery: measured.delivery,
-        rig: measured.rig,
-    })
+        complete: true,
+        points: Vec::new(),
+        models: Vec::new(),
+        ratios: Vec::new(),
+        delivery: Vec::new(),
+        rig: RigReport::default(),
+    };
+    for (n, go) in (0_u32..).zip(&goes) {
+        let within = |p: Progress| progress(Progress { done: n * p.of + p.done, of: count * p.of, ..p });
+        let measured = fanout::run(go, stop, &within)?;
+        add(&mut bench, &options.subjects, measured, seed);
+        if !bench.complete {
+            break;
+        }
+    }
+    bench.models = judge::bench::models(&bench.points, seed);
+    Ok(bench)
+}
+
+/// Adds what one go measured. The first subject is in every go; its points are those of the first one.
+fn add(bench: &mut Bench, subjects: &[fanout::Subject], measured: Measured, seed: Seed) {
+    let Some(first) = subjects.first() else { return };
+    let first = Subject { bus: &first.bus, encoding: &first.encoding };
+    // The controls are copies of the first subject, and no other comparison may lean on them.
+    bench.ratios.extend(judge::bench::ratios(&measured.points, first, &measured.controls, seed));
+    let raw = against_reference(&measured, seed);
+    let known = |r: &Ratio| {
+        bench.ratios.iter().any(|k| (&k.of, &k.vs, k.subscribers) == (&r.of, &r.vs, r.subscribers))
+    };
+    let raw: Vec<Ratio> = raw.into_iter().filter(|r| !known(r)).collect();
+    bench.ratios.extend(raw);
+    let again = !bench.points.is_empty();
+    let is_first = |bus: &str, encoding: &str| bus == first.bus && encoding == first.encoding;
+    bench.points.extend(measured.points.into_iter().filter(|p| !(again && is_first(&p.bus, &p.encoding))));
+    bench
+        .delivery
+        .extend(measured.delivery.into_iter().filter(|d| !(again && is_first(&d.bus, &d.encoding))));
+    bench.complete &= measured.complete;
+    bench.rig = if again { bench.rig.clone().with(measured.rig) } else { measured.rig };
 }
 
 /// What `bench.json` calls the thread that does nothing but write.

@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use futures_util::StreamExt;
-use futures_util::stream::SplitStream;
+use futures_util::{Stream, StreamExt};
 use serde_json::Value;
-use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::{Error as WsError, Message};
 
 use super::conversation::Conversation;
-use super::upgrade::Socket;
 use super::{Inner, turn};
 use crate::agent_server::profile::server::AuthFrame;
 use crate::wire::json::{Reader, parse};
@@ -39,7 +37,7 @@ pub(super) enum Inbound {
 pub(super) async fn unusable(
     server: &Arc<Inner>,
     conversation: &Arc<Conversation>,
-    stream: &mut SplitStream<Socket>,
+    stream: &mut (impl Stream<Item = Result<Message, WsError>> + Unpin),
 ) -> Option<(&'static str, String)> {
     loop {
         match next(stream, server.traits.socket.auth_frame).await? {
@@ -51,7 +49,10 @@ pub(super) async fn unusable(
 }
 
 /// The next frame that amounts to something; `None` when the client has left.
-async fn next(stream: &mut SplitStream<Socket>, auth_frame: AuthFrame) -> Option<Inbound> {
+async fn next(
+    stream: &mut (impl Stream<Item = Result<Message, WsError>> + Unpin),
+    auth_frame: AuthFrame,
+) -> Option<Inbound> {
     loop {
         match stream.next().await?.ok()? {
             Message::Text(text) => return Some(read(&text, auth_frame)),

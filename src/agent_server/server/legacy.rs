@@ -2,11 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::task::{Context, Poll, Waker};
 
-use futures_util::stream::SplitSink;
-use futures_util::{SinkExt, StreamExt};
-use tokio::sync::Mutex;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
@@ -14,10 +10,11 @@ use super::Inner;
 use super::bus::{Published, Unfinished};
 use super::conversation::Conversation;
 use super::inbound;
+use super::line::{Line, Written};
 use super::net::PeerId;
 use super::query::{Resend, SocketQuery, timestamp};
 use super::subscriber::Subscriber;
-use super::upgrade::{Socket, close};
+use super::upgrade::{Socket, close_frame};
 use crate::agent_server::profile::server::Encoding;
 use crate::probe::trace::Origin;
 use crate::record::{Hop, Reason};
@@ -28,7 +25,7 @@ use crate::wire::{Event, EventBody, Source};
 pub(super) struct LegacySocket {
     server: Arc<Inner>,
     peer: PeerId,
-    sink: Mutex<SplitSink<Socket, Message>>,
+    line: Line,
     deltas: AtomicU32,
     durables: AtomicU32,
 }
@@ -112,38 +109,13 @@ impl LegacySocket {
     /// Writes what the connection takes at once; what it does not comes back as a future that keeps the sink.
     fn write(&self, text: Utf8Bytes, origin: Origin) -> Option<Unfinished<'_>> {
         let payload = text.len();
-        // Behind a frame that is still being written this one waits its turn.
-        let Ok(mut sink) = self.sink.try_lock() else {
-            return Some(Box::pin(async move {
-                let written = self.sink.lock().await.send(Message::Text(text)).await.is_ok();
+        match self.line.write(Message::Text(text)) {
+            Written::Now(written) => {
                 self.written(written, payload, origin);
-            }));
-        };
-        let mut cx = Context::from_waker(Waker::noop());
-        let taken = match sink.poll_ready_unpin(&mut cx) {
-            Poll::Ready(Ok(())) => sink.start_send_unpin(Message::Text(text)),
-            Poll::Ready(Err(error)) => Err(error),
-            Poll::Pending => {
-                return Some(Box::pin(async move {
-                    let written = sink.send(Message::Text(text)).await.is_ok();
-                    self.written(written, payload, origin);
-                }));
+                None
             }
-        };
-        let flushed = match taken {
-            Ok(()) => sink.poll_flush_unpin(&mut cx),
-            Err(error) => Poll::Ready(Err(error)),
-        };
-        match flushed {
-            Poll::Ready(done) => self.written(done.is_ok(), payload, origin),
-            Poll::Pending => {
-                return Some(Box::pin(async move {
-                    let written = sink.flush().await.is_ok();
-                    self.written(written, payload, origin);
-                }));
-            }
+            Written::Later(rest) => Some(Box::pin(async move { self.written(rest.await, payload, origin) })),
         }
-        None
     }
 
     /// Accounts for a frame that is out, or that cannot get out any more.
@@ -189,17 +161,16 @@ pub(super) async fn run(
     peer: PeerId,
     query: SocketQuery,
 ) {
-    let (sink, mut stream) = socket.split();
-    let sink = Mutex::new(sink);
+    let line = Line::new(socket);
     let (deltas, durables) = (AtomicU32::new(0), AtomicU32::new(0));
-    let socket = Arc::new(LegacySocket { server: server.clone(), peer, sink, deltas, durables });
-    let subscriber = Arc::new(Subscriber::Legacy(socket.clone()));
-    let Ok(subscriptions) = conversation.subscribe(subscriber) else {
+    let socket = LegacySocket { server: server.clone(), peer, line, deltas, durables };
+    let subscriber = Arc::new(Subscriber::Legacy(socket));
+    let Subscriber::Legacy(socket) = &*subscriber else { return };
+    let Ok(subscriptions) = conversation.subscribe(subscriber.clone()) else {
         let reason = "Too many connections for this conversation";
         let code = server.traits.socket.close.try_again_later;
         server.notes().link(peer).closed = Some((code, reason.to_owned()));
-        let mut sink = socket.sink.lock().await;
-        close(&mut *sink, code, reason).await;
+        socket.line.send(close_frame(code, reason)).await;
         return;
     };
     server.notes().joined(peer);
@@ -212,7 +183,8 @@ pub(super) async fn run(
         // A subscriber that is too slow for its snapshot stays registered; only the snapshot is given up.
         let _ = timeout(bound.duration(), push).await;
     }
-    resend(&conversation, &socket, &query.resend).await;
+    resend(&conversation, socket, &query.resend).await;
+    let mut stream = socket.line.read();
     while let Some((code, detail)) = inbound::unusable(&server, &conversation, &mut stream).await {
         socket.error(code, detail).await;
     }

@@ -13,6 +13,7 @@ mod http;
 mod idle;
 mod inbound;
 mod legacy;
+mod line;
 pub mod net;
 mod notes;
 mod query;

@@ -1,10 +1,14 @@
 //! How a client reaches the server: over loopback, or over a pipe in memory under the same code.
 
+use std::fmt;
+use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
 
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::Server;
@@ -14,8 +18,56 @@ use super::error::ServerError;
 pub trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}
 
-/// A byte stream of either kind.
-pub type Io = Box<dyn Duplex>;
+/// A byte stream of any kind. The two that matter are not behind a pointer: a fan-out to a thousand sockets is bound by
+/// how many lines of memory it touches for each.
+pub enum Io {
+    /// A loopback socket.
+    Tcp(TcpStream),
+    /// A pipe in memory.
+    Memory(DuplexStream),
+    /// Something of a test or a bench.
+    Other(Box<dyn Duplex>),
+}
+
+impl fmt::Debug for Io {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Io::Tcp(_) => "Io::Tcp",
+            Io::Memory(_) => "Io::Memory",
+            Io::Other(_) => "Io::Other",
+        })
+    }
+}
+
+macro_rules! each {
+    ($self:ident, $io:ident => $does:expr) => {
+        match $self.get_mut() {
+            Io::Tcp($io) => $does,
+            Io::Memory($io) => $does,
+            Io::Other($io) => $does,
+        }
+    };
+}
+
+impl AsyncRead for Io {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        each!(self, io => Pin::new(io).poll_read(cx, buf))
+    }
+}
+
+impl AsyncWrite for Io {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        each!(self, io => Pin::new(io).poll_write(cx, bytes))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        each!(self, io => Pin::new(io).poll_flush(cx))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        each!(self, io => Pin::new(io).poll_shutdown(cx))
+    }
+}
 
 /// Names a connection in the server's notes: the client's port, or a number of its own in memory.
 pub type PeerId = u64;
@@ -50,14 +102,14 @@ impl Dialer {
                 let peer = next.fetch_add(1, Ordering::Relaxed);
                 let (ours, theirs) = tokio::io::duplex(PIPE_BYTES);
                 let server = server.clone();
-                tokio::spawn(async move { server.serve(Box::new(theirs), peer).await });
-                Ok((Box::new(ours), peer))
+                tokio::spawn(async move { server.serve(Io::Memory(theirs), peer).await });
+                Ok((Io::Memory(ours), peer))
             }
             Dialer::Tcp(addr) => {
                 let stream = TcpStream::connect(addr).await?;
                 stream.set_nodelay(true)?;
                 let peer = u64::from(stream.local_addr()?.port());
-                Ok((Box::new(stream), peer))
+                Ok((Io::Tcp(stream), peer))
             }
         }
     }
@@ -97,7 +149,7 @@ impl Listening {
             let _ = stream.set_nodelay(true);
             let server = self.server.clone();
             let peer = u64::from(from.port());
-            tokio::spawn(async move { server.serve(Box::new(stream), peer).await });
+            tokio::spawn(async move { server.serve(Io::Tcp(stream), peer).await });
         }
     }
 }

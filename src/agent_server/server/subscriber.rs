@@ -14,6 +14,10 @@ use crate::wire::{EventBody, Source};
 
 /// A subscriber of either bus.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "sockets are the many, and one pointer to each is what a fan-out pays for"
+)]
 pub(super) enum Subscriber {
     /// Keeps the idle clocks.
     Idle(IdleSubscriber),
@@ -24,7 +28,7 @@ pub(super) enum Subscriber {
     /// Posts events to a sink.
     Webhook(Arc<Webhook>),
     /// A client on `/sockets/events`.
-    Legacy(Arc<LegacySocket>),
+    Legacy(LegacySocket),
     /// A client on `/sockets/session`.
     Session(Arc<SessionSocket>),
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{Sink, SinkExt, StreamExt};
-use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use tokio::time::timeout;
 use tokio_tungstenite::WebSocketStream;
@@ -12,7 +12,7 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 
-use super::net::PeerId;
+use super::net::{Io, PeerId};
 use super::query::SocketQuery;
 use super::{Inner, inbound, legacy, session};
 use crate::probe::ledger::Endpoint;
@@ -22,7 +22,7 @@ use crate::probe::ledger::Endpoint;
 const READ_BUFFER: usize = 1024;
 
 /// The server's end of a WebSocket.
-pub(super) type Socket = WebSocketStream<TokioIo<Upgraded>>;
+pub(super) type Socket = WebSocketStream<Io>;
 
 /// What a connection asked for, checked as far as it can be before the upgrade.
 #[derive(Debug)]
@@ -37,13 +37,17 @@ pub(super) struct Admission {
 /// Takes the connection over once the response is out.
 pub(super) async fn take_over(server: Arc<Inner>, upgrade: OnUpgrade, admission: Admission, peer: PeerId) {
     let Ok(upgraded) = upgrade.await else { return };
+    // The connection as it came in: what HTTP put around it has done its work.
+    let Ok(parts) = upgraded.downcast::<TokioIo<Io>>() else { return };
     let limit = server.traits.socket.max_inbound_bytes;
     let config = WebSocketConfig::default()
         .max_message_size(Some(limit))
         .max_frame_size(Some(limit))
         .read_buffer_size(READ_BUFFER);
-    let io = TokioIo::new(upgraded);
-    let mut socket = WebSocketStream::from_raw_socket(io, Role::Server, Some(config)).await;
+    let (io, read) = (parts.io.into_inner(), parts.read_buf.to_vec());
+    // It shares the memory of HTTP's own buffer, which would stay as long as this connection.
+    drop(parts.read_buf);
+    let mut socket = WebSocketStream::from_partially_read(io, read, Role::Server, Some(config)).await;
     let codes = server.traits.socket.close;
     if !admission.authenticated && !first_message(&server, &mut socket).await {
         refuse(&server, &mut socket, peer, codes.unauthenticated, "Authentication failed").await;
@@ -77,6 +81,9 @@ async fn refuse(server: &Inner, socket: &mut Socket, peer: PeerId, code: u16, re
 
 /// Sends a close frame. The peer may be gone already, which is as good.
 pub(super) async fn close<S: Sink<Message> + Unpin>(sink: &mut S, code: u16, reason: &str) {
-    let frame = CloseFrame { code: CloseCode::from(code), reason: reason.to_owned().into() };
-    let _ = sink.send(Message::Close(Some(frame))).await;
+    let _ = sink.send(close_frame(code, reason)).await;
+}
+
+pub(super) fn close_frame(code: u16, reason: &str) -> Message {
+    Message::Close(Some(CloseFrame { code: CloseCode::from(code), reason: reason.to_owned().into() }))
 }

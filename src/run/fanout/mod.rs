@@ -45,7 +45,7 @@ use crate::seed::Seed;
 use crate::swarm::Conduct;
 
 /// What to measure.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// The servers. The first is the one that the others are compared with, and that is there twice.
     pub subjects: Vec<Subject>,
@@ -57,6 +57,51 @@ pub struct Options {
     pub unhealthy: Vec<Conduct>,
     /// A deliberate fault of the generator.
     pub mutant: Option<GeneratorMutant>,
+}
+
+impl Options {
+    /// Whether the first subject is there twice: with nothing to compare there is nothing to control.
+    fn controlled(&self) -> bool {
+        self.subjects.len() > 1 || self.reference
+    }
+
+    /// Parties that are up at once: the subjects, the second copy, and the reference with its own.
+    fn lanes(&self) -> usize {
+        self.subjects.len() + usize::from(self.controlled()) + if self.reference { 2 } else { 0 }
+    }
+
+    /// Descriptors that one lane takes: both ends of every connection.
+    fn descriptors_of_a_lane(&self) -> usize {
+        let most = self.settings.subscribers.iter().copied().max().unwrap_or(0) as usize;
+        (most + self.unhealthy.len()) * 2
+    }
+
+    /// Descriptors that the process needs to have all of them up at once.
+    fn descriptors(&self) -> u64 {
+        (self.lanes() * self.descriptors_of_a_lane()) as u64 + OTHER_DESCRIPTORS
+    }
+
+    /// The same question in as many goes as the machine's descriptors ask for. Each has the first subject and its
+    /// second copy in it, so that every comparison stays one of servers that took turns.
+    pub fn goes(&self) -> Vec<Options> {
+        let (_, hard) = limits::descriptors();
+        let hard = if limits::raise_descriptors(self.descriptors()).is_ok() { u64::MAX } else { hard };
+        self.goes_within(usize::try_from(hard.saturating_sub(OTHER_DESCRIPTORS)).unwrap_or(usize::MAX))
+    }
+
+    fn goes_within(&self, descriptors: usize) -> Vec<Options> {
+        let room = descriptors / self.descriptors_of_a_lane().max(1);
+        let Some((first, others)) = self.subjects.split_first() else { return vec![self.clone()] };
+        let taken = 2 + if self.reference { 2 } else { 0 };
+        if room >= self.lanes() || room <= taken || others.is_empty() {
+            return vec![self.clone()];
+        }
+        let go = |others: &[Subject]| {
+            let subjects = std::iter::once(first).chain(others).cloned().collect();
+            Options { subjects, ..self.clone() }
+        };
+        others.chunks(room - taken).map(go).collect()
+    }
 }
 
 /// What was measured, before anybody fits a line through it.
@@ -103,10 +148,8 @@ pub fn run(
     progress: &dyn Fn(Progress),
 ) -> Result<Measured, FanOutError> {
     let settings = &options.settings;
-    let lanes = options.subjects.len() + 1 + if options.reference { 2 } else { 0 };
-    let most = settings.subscribers.iter().copied().max().unwrap_or(0) as usize + options.unhealthy.len();
-    let wanted = (lanes * most * 2) as u64 + OTHER_DESCRIPTORS;
-    let descriptors = limits::raise_descriptors(wanted).map_err(|e| FanOutError::Limit(e.to_string()))?;
+    let descriptors =
+        limits::raise_descriptors(options.descriptors()).map_err(|e| FanOutError::Limit(e.to_string()))?;
     // Counted before this thread gives one away.
     let available = cpu::cores();
     let cores = Cores::split();
@@ -144,8 +187,7 @@ impl Bench {
     fn start(options: &Options, cores: Option<&Cores>, rig: Rig) -> Result<Bench, FanOutError> {
         let seed = Seed(options.settings.seed);
         let mut parties = Vec::new();
-        // With nothing to compare there is nothing to control.
-        let copy = options.subjects.first().filter(|_| options.subjects.len() > 1 || options.reference);
+        let copy = options.subjects.first().filter(|_| options.controlled());
         for (n, subject) in options.subjects.iter().chain(copy).enumerate() {
             let seed = seed.derive(&format!("server {n}"));
             let host = Host::start(&subject.name, &subject.profile, seed, cores.cloned())?;
@@ -219,6 +261,7 @@ impl Bench {
     ) -> Result<Measured, FanOutError> {
         let subjects = &options.subjects;
         let control = subjects.len();
+        let reference = control + usize::from(options.controlled());
         let cpu_ns = |lane| levels.iter().filter_map(|l| l.cpu_ns(lane, &options.settings)).collect();
         let (mut points, mut delivery) = (Vec::new(), Vec::new());
         // By server, each with its numbers of subscribers in order.
@@ -227,7 +270,7 @@ impl Bench {
             delivery.extend(levels.iter().filter_map(|l| l.delivery(n, subject, &options.settings)));
         }
         let (controls, reference, reference_controls) =
-            (cpu_ns(control), cpu_ns(control + 1), cpu_ns(control + 2));
+            (cpu_ns(control), cpu_ns(reference), cpu_ns(reference + 1));
         let readers = self.readers.stop()?;
         for lane in self.lanes {
             if let Party::Server(host) = lane.party {
@@ -250,4 +293,52 @@ impl Bench {
 /// CPU of one block per chunk, ns.
 fn per_chunk(cost: &BlockCost, chunks: u32) -> f64 {
     cost.cpu.as_secs_f64() * 1e9 / f64::from(chunks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent_server::profile::Catalogue;
+    use crate::agent_server::profile::server::{BusKind, Encoding};
+
+    fn options(buses: &[BusKind], reference: bool) -> Options {
+        let base = Catalogue::embedded().unwrap().server("1.58.2").unwrap();
+        let settings = Settings {
+            server: "1.58.2".into(),
+            subscribers: vec![1, 100],
+            tokens: 1,
+            payload_bytes: 1,
+            batch: 1,
+            rate: None,
+            repeats: 1,
+            stalled: 0,
+            seed: 1,
+        };
+        let subjects = buses.iter().map(|bus| Subject::of(&base, *bus, Encoding::Once)).collect();
+        Options { subjects, settings, reference, unhealthy: Vec::new(), mutant: None }
+    }
+
+    #[test]
+    fn every_go_has_the_first_subject_and_every_other_is_in_one() {
+        let all = options(&[BusKind::Shared, BusKind::OptIn, BusKind::Widened, BusKind::Split], true);
+        assert_eq!(all.descriptors(), 7 * 200 + OTHER_DESCRIPTORS);
+        let names = |descriptors: usize| -> Vec<Vec<String>> {
+            all.goes_within(descriptors)
+                .iter()
+                .map(|o| o.subjects.iter().map(|s| s.bus.clone()).collect())
+                .collect()
+        };
+        assert_eq!(names(1400), [["shared", "opt-in", "widened", "split"]]);
+        assert_eq!(names(1399), [vec!["shared", "opt-in", "widened"], vec!["shared", "split"]]);
+        assert_eq!(names(1000).len(), 3);
+        // Too little for a single comparison: one go, which then says what it lacks.
+        assert_eq!(names(999).len(), 1);
+    }
+
+    #[test]
+    fn one_server_alone_needs_no_copy() {
+        assert_eq!(options(&[BusKind::Split], false).lanes(), 1);
+        assert_eq!(options(&[BusKind::Split], true).lanes(), 4);
+        assert_eq!(options(&[BusKind::Split], false).goes_within(1).len(), 1);
+    }
 }
