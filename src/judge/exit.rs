@@ -1,6 +1,6 @@
 //! What a run tells the shell.
 
-use crate::record::{CellResult, Outcome, Run, Verdict};
+use crate::record::{Budgeted, CellResult, Outcome, Run, Verdict};
 
 /// The documented exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,9 +45,12 @@ pub fn exit_code(run: &Run) -> ExitCode {
         let is = |cell: &CellResult| (cell.verdict == Verdict::OverBudget || cell.only_over_budget) == costly;
         run.cells.iter().any(|cell| cell.outcome == Outcome::Unexpected && is(cell))
     };
+    // On the wall clock CPU is measured. Where it could not be, the run says less than its scenario asks; on the virtual
+    // clock it never is.
+    let unmeasured = |cell: &CellResult| run.clock == "wall" && cell.budgets.iter().any(Budgeted::unmeasured);
     if run.cells.is_empty() {
         ExitCode::NothingRan
-    } else if run.cells.iter().any(|cell| cell.verdict.is_rig_fault()) {
+    } else if run.cells.iter().any(|cell| cell.verdict.is_rig_fault() || unmeasured(cell)) {
         ExitCode::RigInvalid
     } else if unexpected(false) {
         ExitCode::Unexpected
@@ -151,6 +154,35 @@ mod tests {
                 assert_eq!(code(&[stale, wrong, costly, (rig, outcome)]), 13);
             }
         }
+    }
+
+    #[test]
+    fn a_cpu_budget_without_a_measurement_is_a_fault_of_the_rig_where_it_is_measured() {
+        let budget = |measured: Option<f64>| Budgeted {
+            budget: Budgeted::CPU_RATIO_VS.to_owned(),
+            is: crate::record::Comparison::AtMost,
+            limit: 1.0,
+            measured,
+            kept: measured.map(|m| m <= 1.0),
+            note: String::new(),
+        };
+        let code = |clock: &str, measured| {
+            let mut cell = cell(Verdict::Delivered, Outcome::Expected);
+            cell.budgets = vec![budget(measured)];
+            let run = Run {
+                schema: SCHEMA.to_owned(),
+                skewlab: String::new(),
+                seed: 1,
+                clock: clock.to_owned(),
+                digest: String::new(),
+                scenarios: Vec::new(),
+                totals: Totals::default(),
+                cells: vec![cell],
+                timing: Timing::default(),
+            };
+            exit_code(&run).code()
+        };
+        assert_eq!([code("wall", None), code("wall", Some(0.9)), code("virtual", None)], [13, 0, 0]);
     }
 
     #[test]

@@ -227,6 +227,11 @@ impl Budgeted {
     /// The key of the budget on CPU.
     pub const CPU_RATIO_VS: &'static str = "cpu_ratio_vs";
 
+    /// Whether it is about CPU and there is no measurement to hold it against.
+    pub fn unmeasured(&self) -> bool {
+        self.budget == Budgeted::CPU_RATIO_VS && self.measured.is_none()
+    }
+
     /// Whether it was measured and not kept.
     pub fn broken(&self) -> bool {
         self.kept == Some(false)

@@ -20,6 +20,9 @@ const READER_FULL: f64 = 0.9;
 /// From here on a fixed piece of work takes so different a time that no figure of the same machine compares.
 const NOISY: f64 = 0.5;
 
+/// Share of a block's time that a server may be ready to run and not run. Alone on its core it is hardly ever.
+const WAITED: f64 = 0.1;
+
 /// Share of the machine that its host may take away.
 const STOLEN: f64 = 0.3;
 
@@ -184,6 +187,12 @@ impl Rig {
                 report.reader_cpu * 100.0
             ));
         }
+        if report.server_run_delay.is_some_and(|waited| waited > WAITED) {
+            let percent = report.server_run_delay.unwrap_or_default() * 100.0;
+            return Some(format!(
+                "the servers waited for their core for {percent:.0} % of the time: stop what else runs here"
+            ));
+        }
         if report.noise.is_some_and(|noise| noise > NOISY) {
             let percent = report.noise.unwrap_or_default() * 100.0;
             return Some(format!(
@@ -197,5 +206,97 @@ impl Rig {
             ));
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn settings(rate: Option<f64>) -> Settings {
+        Settings {
+            server: "1.58.2".into(),
+            subscribers: vec![1],
+            stalled: 0,
+            tokens: 10,
+            payload_bytes: 16,
+            batch: 1,
+            rate,
+            repeats: 5,
+            seed: 1,
+        }
+    }
+
+    fn readers(failed: &[(&str, u64)]) -> ReadersSeen {
+        let failed: BTreeMap<String, u64> = failed.iter().map(|(why, n)| ((*why).to_owned(), *n)).collect();
+        ReadersSeen { cpu: Duration::ZERO, failed }
+    }
+
+    /// A rig that is loaded as far as it may be, and not farther.
+    fn at_its_limits() -> RigReport {
+        let lag = Quantiles { p99_ns: 20_000_000, ..Quantiles::default() };
+        RigReport {
+            cores: 2,
+            generator_lag: Some(lag),
+            reader_cpu: READER_FULL,
+            server_run_delay: Some(WAITED),
+            steal: Some(STOLEN),
+            noise: Some(NOISY),
+            ..RigReport::default()
+        }
+    }
+
+    #[test]
+    fn a_rig_at_its_limits_is_valid() {
+        let rig = Rig::new(0, 2);
+        for rate in [None, Some(100.0)] {
+            assert_eq!(rig.fault(&settings(rate), &at_its_limits(), &readers(&[]), None), None);
+        }
+        // Chunks that are seconds apart may be late by more than those that are not.
+        let slow = Quantiles { p99_ns: 400_000_000, ..Quantiles::default() };
+        let slow = RigReport { generator_lag: Some(slow), ..at_its_limits() };
+        assert_eq!(rig.fault(&settings(Some(2.0)), &slow, &readers(&[]), None), None);
+    }
+
+    #[test]
+    fn each_fault_says_what_to_change() {
+        let fine = at_its_limits;
+        let late = Quantiles { p99_ns: 21_000_000, ..Quantiles::default() };
+        for (report, said) in [
+            (RigReport { cores: 1, ..fine() }, "two or more"),
+            (RigReport { generator_lag: Some(late), ..fine() }, "lower --rate"),
+            (RigReport { reader_cpu: 0.95, ..fine() }, "lower --rate or --subscribers"),
+            (RigReport { server_run_delay: Some(0.17), ..fine() }, "17 % of the time"),
+            (RigReport { noise: Some(0.6), ..fine() }, "60 %"),
+            (RigReport { steal: Some(0.4), ..fine() }, "40 %"),
+        ] {
+            let fault = Rig::new(0, 2).fault(&settings(Some(100.0)), &report, &readers(&[]), None);
+            assert!(fault.as_ref().is_some_and(|f| f.contains(said)), "{said}: {fault:?}");
+        }
+        let mut refusing = Rig::new(0, 2);
+        refusing.refused = 3;
+        let fault = refusing.fault(&settings(None), &fine(), &readers(&[]), None);
+        assert!(fault.unwrap().contains("3 chunks"));
+        let fault = Rig::new(0, 2).fault(&settings(None), &fine(), &readers(&[("closed 1013", 2)]), None);
+        assert!(fault.unwrap().contains("2 × closed 1013"));
+        // Flat out, a reader without room is no fault: what it sees late is not judged.
+        let full = RigReport { reader_cpu: 1.0, ..fine() };
+        assert_eq!(Rig::new(0, 2).fault(&settings(None), &full, &readers(&[]), None), None);
+    }
+
+    #[test]
+    fn a_bench_that_was_cut_short_says_by_what() {
+        let after = Duration::from_millis(1100);
+        for (cut, said) in [
+            (Cut::Interrupted, "stopped"),
+            (Cut::Overloaded { behind: 90, after }, "90 behind after 1.1 s"),
+            (Cut::Stuck { out: 3, of: 10 }, "3 of 10"),
+        ] {
+            let fault =
+                Rig::new(0, 2).fault(&settings(Some(100.0)), &at_its_limits(), &readers(&[]), Some(&cut));
+            assert!(fault.as_ref().is_some_and(|f| f.contains(said)), "{said}: {fault:?}");
+        }
     }
 }
