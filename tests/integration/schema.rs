@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde_json::Value;
+use skewlab::record::bench::{BENCH_SCHEMA, Bench};
+use skewlab::record::idle::IdleReport;
 use skewlab::record::{Run, SCHEMA};
 
 use crate::fixtures;
@@ -121,4 +123,29 @@ fn the_stored_run_is_what_the_same_command_gives_today() {
         assert_eq!(measured(stored), measured(fresh));
     }
     assert_eq!(stored.cells.len(), fresh.cells.len());
+}
+
+/// Reads a stored file, and says whether it comes back as it went in; then adds a field that nobody knows.
+fn held<T: serde::Serialize + serde::de::DeserializeOwned>(file: &str) -> T {
+    let value = fixtures::json(file);
+    let read: T = serde_json::from_value(value.clone()).unwrap();
+    assert_eq!(serde_json::to_value(&read).unwrap(), value, "{file}: nothing is lost, and no field is new");
+    let mut newer = value;
+    newer["surprise"] = 1.into();
+    assert!(serde_json::from_value::<T>(newer).is_err(), "{file}: a field that nobody knows is refused");
+    read
+}
+
+#[test]
+fn a_stored_bench_still_reads() {
+    let bench: Bench = held("bench_v1.json");
+    assert_eq!((bench.schema.as_str(), bench.points.len(), bench.delivery.len()), (BENCH_SCHEMA, 4, 4));
+    assert!(bench.ratios.iter().any(|r| r.vs == "raw-tcp/write"));
+}
+
+#[test]
+fn a_stored_idle_answer_still_reads() {
+    let idle: IdleReport = held("idle_v1.json");
+    assert_eq!((idle.schema.as_str(), idle.servers.len()), ("skewlab.idle/1", 2));
+    assert_eq!(idle.servers.iter().filter(|s| s.reaped_at_s.is_some()).count(), 1);
 }
