@@ -10,14 +10,12 @@ use std::time::Duration;
 
 use skewlab::agent_server::profile::Catalogue;
 use skewlab::agent_server::profile::server::{BusKind, Encoding};
-use skewlab::agent_server::server::{
-    Chunk, Clock, Feed, Finish, Io, Script, Server, ServerConfig, SinkModel,
-};
+use skewlab::agent_server::server::{Chunk, Clock, Feed, Io, Server, ServerConfig};
 use skewlab::record::DeltaCosts;
 use skewlab::run::ClockKind;
 use skewlab::run::fanout::Subject;
 use skewlab::seed::Seed;
-use skewlab::wire::{Dialect, Event, EventBody, Mutation, Source};
+use skewlab::wire::{Dialect, Event, EventBody, Source};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
@@ -137,23 +135,7 @@ impl Stage {
             .build()
             .expect("a runtime starts");
         let (chunks, feed) = Feed::new(1);
-        let script = Script {
-            user: "go".into(),
-            chunks: Vec::new(),
-            gap: Duration::ZERO,
-            finish: Finish::Message,
-            feed: Some(feed),
-        };
-        let config = ServerConfig {
-            keys: Vec::new(),
-            script,
-            mutation: Mutation::default(),
-            seed: Seed(1),
-            sinks: vec![SinkModel::default()],
-            keeps_notes: false,
-            telemetry: true,
-            auto_title: false,
-        };
+        let config = ServerConfig::measured(feed, Seed(1));
         let swallowed = Arc::new(AtomicU64::new(0));
         let server = runtime.block_on(async {
             let clock = match kind {

@@ -166,6 +166,13 @@ pub(super) fn run(args: &FanOut) -> Result<ExitCode, CliError> {
     }
     let out = args.out.as_deref().map(file);
     if let Some(file) = &out {
+        if file.is_dir() {
+            let message = format!(
+                "--out {}: it is a folder; a name that ends in .json is that of a file",
+                file.display()
+            );
+            return Err(CliError::Usage(message));
+        }
         // Better to know before the work than after it.
         let dir = file.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."));
         report::writable(dir).map_err(|e| CliError::Usage(e.to_string()))?;

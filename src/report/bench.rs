@@ -137,14 +137,19 @@ fn side_effects(points: &[Point]) -> Option<Table> {
 }
 
 fn models(models: &[Model]) -> Option<Table> {
+    // Fewer than five blocks are no basis for one.
+    let interval = |ci: [f64; 2]| match ci {
+        [low, high] if low.is_finite() && high.is_finite() => format!("{} … {}", micros(low), micros(high)),
+        _ => "unknown".to_owned(),
+    };
     let row = |m: &Model| {
         let worst = m.residuals.iter().map(|r| r.relative.abs()).fold(0.0, f64::max);
         vec![
             name(&m.bus, &m.encoding),
             micros(m.a_ns),
-            format!("{} … {}", micros(m.a_ci[0]), micros(m.a_ci[1])),
+            interval(m.a_ci),
             micros(m.b_ns),
-            format!("{} … {}", micros(m.b_ci[0]), micros(m.b_ci[1])),
+            interval(m.b_ci),
             format!("{:.0} %", worst * 100.0),
             figure(m.bytes.b),
             figure(m.allocations.b),
@@ -156,7 +161,11 @@ fn models(models: &[Model]) -> Option<Table> {
 
 fn ratios(ratios: &[Ratio]) -> Option<Table> {
     let row = |r: &Ratio| {
-        let interval = |ci: [f64; 2]| format!("{:.2} … {:.2}", ci[0], ci[1]);
+        let interval = |ci: [f64; 2]| match ci {
+            [low, high] if low.is_finite() && high.is_finite() => format!("{low:.2} … {high:.2}"),
+            // Too few blocks, or no control.
+            _ => "unknown".to_owned(),
+        };
         let claim = match (r.claim, r.ratio < 1.0) {
             (false, _) => "no claim",
             (true, true) => "cheaper",

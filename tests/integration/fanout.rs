@@ -244,6 +244,29 @@ fn bad_input_is_told_what_was_expected() {
     }
 }
 
+#[test]
+fn a_folder_is_no_file_and_few_blocks_are_no_interval() {
+    let folder = Folder::new();
+    let taken = folder.path("taken.json");
+    std::fs::create_dir(&taken).unwrap();
+    let common = [
+        "bench",
+        "fanout",
+        "--subscribers",
+        "1,2",
+        "--bus",
+        "shared,split",
+        "--tokens",
+        "5",
+        "--no-reference",
+    ];
+    let (code, stdout, stderr) = ended(skewlab(&common).args(["--out", &folder.arg("taken.json")]));
+    assert_eq!((code, stdout.as_str()), (2, ""));
+    assert!(stderr.contains("it is a folder"), "{stderr}");
+    let (_, stdout, _) = ended(skewlab(&common).args(["--repeats", "2"]));
+    assert!(stdout.contains("unknown") && !stdout.contains("inf"), "{stdout}");
+}
+
 #[cfg(unix)]
 #[test]
 fn ctrl_c_keeps_what_was_measured() {

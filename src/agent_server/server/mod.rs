@@ -35,6 +35,7 @@ pub use webhook::{Post, PostedEvent, SinkModel};
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use conversation::Conversation;
 
@@ -62,6 +63,24 @@ pub struct ServerConfig {
     pub telemetry: bool,
     /// Whether conversations are named after their first message.
     pub auto_title: bool,
+}
+
+impl ServerConfig {
+    /// For a server that is measured: its one turn is fed from outside, nothing is noted for a ledger, and whoever sits on
+    /// its bus in a release is there, with a sink that answers at once.
+    pub fn measured(feed: Feed, seed: Seed) -> ServerConfig {
+        let (chunks, gap, finish) = (Vec::new(), Duration::ZERO, Finish::Message);
+        ServerConfig {
+            keys: Vec::new(),
+            script: Script { user: "go".into(), chunks, gap, finish, feed: Some(feed) },
+            mutation: Mutation::default(),
+            seed,
+            sinks: vec![SinkModel::default()],
+            keeps_notes: false,
+            telemetry: true,
+            auto_title: false,
+        }
+    }
 }
 
 /// A running emulated server. Cheap to clone; all clones are one server.

@@ -12,14 +12,13 @@ use tokio::sync::{mpsc, oneshot};
 use super::error::FanOutError;
 use crate::agent_server::profile::{Profile, ServerTraits};
 use crate::agent_server::server::net::Listening;
-use crate::agent_server::server::{Chunk, Clock, Feed, Finish, Script, Server, ServerConfig, SinkModel};
+use crate::agent_server::server::{Chunk, Clock, Feed, Server, ServerConfig};
 use crate::probe::alloc::Allocations;
 use crate::probe::lag::loop_lag;
 use crate::probe::{Cores, cpu};
 use crate::record::SideEffects;
 use crate::record::bench::Quantiles;
 use crate::seed::Seed;
-use crate::wire::Mutation;
 
 /// Chunks that may wait between the generator and the server: more than one block ever holds.
 pub(super) const FEED_ROOM: usize = 1 << 20;
@@ -69,23 +68,7 @@ impl Host {
         cores: Option<Cores>,
     ) -> Result<Host, FanOutError> {
         let (chunks, feed) = Feed::new(FEED_ROOM);
-        let script = Script {
-            user: "go".into(),
-            chunks: Vec::new(),
-            gap: Duration::ZERO,
-            finish: Finish::Message,
-            feed: Some(feed),
-        };
-        let config = ServerConfig {
-            keys: Vec::new(),
-            script,
-            mutation: Mutation::default(),
-            seed,
-            sinks: vec![SinkModel::default()],
-            keeps_notes: false,
-            telemetry: true,
-            auto_title: false,
-        };
+        let config = ServerConfig::measured(feed, seed);
         let (ready, started) = std::sync::mpsc::channel();
         let (commands, inbox) = mpsc::unbounded_channel();
         let profile = profile.clone();
