@@ -100,7 +100,10 @@ fn a_generator_that_stands_still_is_seen_in_the_delay_and_makes_the_rig_invalid(
         let (code, bench) = paced(&[fault, "250"]);
         let delay = delivery(&bench, "split").delay;
         assert_eq!((code, bench.rig.valid), (13, false), "{fault}: {:?}", bench.rig);
-        assert!(bench.rig.reason.as_ref().unwrap().contains("generator"), "{:?}", bench.rig.reason);
+        // On a machine with a single core that is what is wrong first.
+        let reason = bench.rig.reason.as_ref().unwrap();
+        assert!(reason.contains("generator") || bench.rig.cores < 2, "{reason}");
+        assert!(bench.rig.generator_lag.unwrap().p99_ns >= 240_000_000, "{:?}", bench.rig.generator_lag);
         assert!(delay.p99_ns >= 240_000_000, "{fault}: {delay:?}");
     }
     let (_, healthy) = paced(&[]);
