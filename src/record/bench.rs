@@ -7,7 +7,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::interval;
-use super::observation::IdleWrites;
 
 /// Schema name and version of `bench.json`.
 pub const BENCH_SCHEMA: &str = "skewlab.bench/1";
@@ -122,19 +121,6 @@ pub struct PerClock {
     pub updated_at: f64,
     /// The eviction clock.
     pub eviction: f64,
-}
-
-impl PerClock {
-    /// Writes divided among that many chunks.
-    pub fn per(writes: &IdleWrites, chunks: f64) -> PerClock {
-        #[expect(clippy::cast_precision_loss, reason = "counts of one run are far below 2^52")]
-        let each = |n: u64| n as f64 / chunks;
-        PerClock {
-            process: each(writes.process),
-            updated_at: each(writes.updated_at),
-            eviction: each(writes.eviction),
-        }
-    }
 }
 
 /// `cost per token = a + b · subscribers`, for one bus and encoding.
@@ -285,7 +271,7 @@ pub struct RigReport {
     pub generator_lag: Option<Quantiles>,
     /// Share of a core that the subscribers' thread used while blocks ran.
     pub reader_cpu: f64,
-    /// By how much a task of the server's event loop that sleeps for a millisecond woke too late.
+    /// By how much a task on the server's event loop that wakes by a plan woke too late.
     pub server_loop_lag: Quantiles,
     /// Share of the blocks' time that the server's thread was ready to run and did not (`schedstat`); absent where
     /// the kernel does not say.

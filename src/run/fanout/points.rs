@@ -4,10 +4,8 @@ use super::lane::BlockCost;
 use super::per_chunk;
 use super::readers::GroupSeen;
 use super::subject::Subject;
-use crate::record::DeltaCosts;
 use crate::record::SideEffects;
 use crate::record::bench::{Delivery, PerClock, PerToken, Point, Settings};
-use crate::record::observation::IdleWrites;
 
 /// All blocks at one number of subscribers.
 pub(super) struct Level {
@@ -45,30 +43,34 @@ impl Level {
             .iter()
             .filter_map(|b| b.readings.as_ref())
             .map(|(before, after)| count(after.allocations.since(&before.allocations).count) / chunks);
-        let mut effects = SideEffects::default();
-        for (before, after) in blocks.iter().filter_map(|b| b.readings.as_ref()) {
-            add_difference(&mut effects, &before.effects, &after.effects);
-        }
+        // Counts only grow, so nothing is ever negative.
+        let readings = || blocks.iter().filter_map(|b| b.readings.as_ref());
+        let total = |of: fn(&SideEffects) -> u64| -> u64 {
+            readings().map(|(before, after)| of(&after.effects).saturating_sub(of(&before.effects))).sum()
+        };
         let all = chunks * count(blocks.len() as u64);
-        let each = |n: u64| count(n) / all;
-        let costs = effects.costs;
+        let each = |of: fn(&SideEffects) -> u64| count(total(of)) / all;
         let text = f64::from(self.subscribers) * count(blocks.iter().map(|b| b.text_bytes).sum());
         // Those that never read are sent frames too, and no text is due to them.
         let comparable = text > 0.0 && settings.stalled == 0;
         let per_token = PerToken {
             cpu_ns: median(cpu_ns_blocks.clone()),
             allocations: median(allocations.collect()),
-            invocations: each(costs.invocations),
-            serialisations: each(costs.serialisations),
-            bytes_encoded: each(costs.bytes_encoded),
-            frames: each(costs.frames),
-            wire_bytes: each(costs.wire_bytes),
-            wire_bytes_per_text_byte: comparable.then(|| count(costs.wire_bytes) / text),
-            webhook_posts: each(effects.webhook.posts),
-            webhook_events: each(effects.webhook.events),
-            telemetry: each(effects.telemetry.events),
-            idle_writes: PerClock::per(&effects.idle_writes, all),
-            log_lines: each(costs.log_lines),
+            invocations: each(|e| e.costs.invocations),
+            serialisations: each(|e| e.costs.serialisations),
+            bytes_encoded: each(|e| e.costs.bytes_encoded),
+            frames: each(|e| e.costs.frames),
+            wire_bytes: each(|e| e.costs.wire_bytes),
+            wire_bytes_per_text_byte: comparable.then(|| count(total(|e| e.costs.wire_bytes)) / text),
+            webhook_posts: each(|e| e.webhook.posts),
+            webhook_events: each(|e| e.webhook.events),
+            telemetry: each(|e| e.telemetry.events),
+            idle_writes: PerClock {
+                process: each(|e| e.idle_writes.process),
+                updated_at: each(|e| e.idle_writes.updated_at),
+                eviction: each(|e| e.idle_writes.eviction),
+            },
+            log_lines: each(|e| e.costs.log_lines),
         };
         Some(Point {
             bus: subject.bus.clone(),
@@ -115,38 +117,6 @@ fn median(mut values: Vec<f64>) -> f64 {
         n if n % 2 == 1 => values[n / 2],
         n => f64::midpoint(values[n / 2 - 1], values[n / 2]),
     }
-}
-
-/// What happened between two readings. Counts only grow, so nothing is ever negative.
-fn add_difference(all: &mut SideEffects, before: &SideEffects, after: &SideEffects) {
-    let between = |of: fn(&SideEffects) -> u64| of(after).saturating_sub(of(before));
-    all.webhook.posts += between(|e| e.webhook.posts);
-    all.webhook.events += between(|e| e.webhook.events);
-    all.telemetry.events += between(|e| e.telemetry.events);
-    let writes = IdleWrites {
-        process: between(|e| e.idle_writes.process),
-        updated_at: between(|e| e.idle_writes.updated_at),
-        eviction: between(|e| e.idle_writes.eviction),
-    };
-    all.idle_writes.process += writes.process;
-    all.idle_writes.updated_at += writes.updated_at;
-    all.idle_writes.eviction += writes.eviction;
-    let costs = DeltaCosts {
-        published: between(|e| e.costs.published),
-        invocations: between(|e| e.costs.invocations),
-        serialisations: between(|e| e.costs.serialisations),
-        bytes_encoded: between(|e| e.costs.bytes_encoded),
-        frames: between(|e| e.costs.frames),
-        wire_bytes: between(|e| e.costs.wire_bytes),
-        log_lines: between(|e| e.costs.log_lines),
-    };
-    all.costs.published += costs.published;
-    all.costs.invocations += costs.invocations;
-    all.costs.serialisations += costs.serialisations;
-    all.costs.bytes_encoded += costs.bytes_encoded;
-    all.costs.frames += costs.frames;
-    all.costs.wire_bytes += costs.wire_bytes;
-    all.costs.log_lines += costs.log_lines;
 }
 
 #[cfg(test)]
