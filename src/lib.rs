@@ -19,6 +19,7 @@ pub mod agent_server;
 pub mod caret;
 pub mod cli;
 pub mod judge;
+pub mod live;
 pub mod probe;
 pub mod record;
 pub mod report;

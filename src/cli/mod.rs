@@ -20,9 +20,13 @@ use clap::Parser as _;
 
 use self::args::{Args, BenchCommand, Command};
 use self::error::CliError;
+use crate::live::process::{WARDEN, keep_watch};
 
 /// Runs the command line and maps the result to an exit code.
 pub fn main() -> ExitCode {
+    if let Some(code) = warden() {
+        return code;
+    }
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => {
@@ -53,4 +57,15 @@ pub fn main() -> ExitCode {
             error.code().into()
         }
     }
+}
+
+/// Whether this process is the warden of a child of another skewlab, and if so what came of it.
+fn warden() -> Option<ExitCode> {
+    let mut args = std::env::args_os().skip(1);
+    if args.next()? != WARDEN {
+        return None;
+    }
+    let parent = args.next()?.to_str()?.parse().ok()?;
+    let program = args.nth(1)?;
+    Some(keep_watch(parent, &program, &args.collect::<Vec<_>>()))
 }

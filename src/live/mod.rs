@@ -1,0 +1,3 @@
+//! The real thing: released servers and clients as child processes, and what is seen of them from outside.
+
+pub mod process;
