@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::record::flow::{Class, Hop, Reason};
 use crate::record::observation::{Piece, Signal};
 
@@ -10,7 +12,7 @@ use crate::record::observation::{Piece, Signal};
 pub type PieceIndex = u32;
 
 /// What a frame on a socket carries, as its sender knows it (a mutation may hide it from the receiver).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Origin {
     /// Pieces `first .. first + count` of the produced text: two when a chunk holds reasoning and text.
     Delta {
@@ -29,7 +31,7 @@ pub enum Origin {
 }
 
 /// A piece that stopped on the server's side of one connection.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stopped {
     /// Which.
     pub piece: PieceIndex,
@@ -40,7 +42,7 @@ pub struct Stopped {
 }
 
 /// The server's notes on one connection.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct LinkTrace {
     /// Pieces that a bus handed to this connection's subscriber, one entry per hand-over.
     pub dispatched: Vec<PieceIndex>,
@@ -59,7 +61,7 @@ pub struct LinkTrace {
 }
 
 /// The server's notes that belong to no single connection.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct ServerTrace {
     /// What the model emitted, in order. A chunk with reasoning and text makes two pieces.
     pub produced: Vec<Piece>,
@@ -78,7 +80,7 @@ pub struct ServerTrace {
 }
 
 /// What became of one frame in the client.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Fate {
     /// It stopped before the application: none of its text arrived.
     Stopped {
@@ -97,7 +99,7 @@ pub enum Fate {
 }
 
 /// The client's note on one frame that it read.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Receipt {
     /// What became of it.
     pub fate: Fate,
@@ -106,7 +108,7 @@ pub struct Receipt {
 }
 
 /// The client's notes.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct ClientTrace {
     /// One per frame read, in order.
     pub receipts: Vec<Receipt>,
