@@ -1,7 +1,10 @@
 //! The real thing: released servers and clients as child processes, and what is seen of them from outside.
 
+pub mod capture;
 pub mod clock;
+pub mod driver;
 pub mod process;
+pub mod report;
 pub mod rest;
 pub mod server;
 pub mod tap;

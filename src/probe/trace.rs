@@ -42,7 +42,7 @@ pub struct Stopped {
 }
 
 /// The server's notes on one connection.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct LinkTrace {
     /// Pieces that a bus handed to this connection's subscriber, one entry per hand-over.
     pub dispatched: Vec<PieceIndex>,
@@ -61,7 +61,7 @@ pub struct LinkTrace {
 }
 
 /// The server's notes that belong to no single connection.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServerTrace {
     /// What the model emitted, in order. A chunk with reasoning and text makes two pieces.
     pub produced: Vec<Piece>,
@@ -108,7 +108,7 @@ pub struct Receipt {
 }
 
 /// The client's notes.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClientTrace {
     /// One per frame read, in order.
     pub receipts: Vec<Receipt>,

@@ -164,13 +164,17 @@ pub struct HopFlow {
     /// What the party made more of (a frame sent twice), by reason; absent in a healthy run.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub added: BTreeMap<Reason, Tally>,
+    /// Whether nobody could look: a hop inside a released package, at which nothing was seen to stop. Its figures are
+    /// zero and say nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unseen: bool,
 }
 
 impl HopFlow {
     /// A hop that nothing has passed.
     pub fn new(hop: Hop) -> HopFlow {
         let (entered, left) = (Tally::default(), Tally::default());
-        HopFlow { hop, entered, left, dropped: BTreeMap::new(), added: BTreeMap::new() }
+        HopFlow { hop, entered, left, dropped: BTreeMap::new(), added: BTreeMap::new(), unseen: false }
     }
 
     /// Whether `in + added = out + dropped`.
@@ -184,6 +188,7 @@ impl HopFlow {
 
     /// Adds the counts of the same hop of another class or client.
     pub fn merge(&mut self, other: &HopFlow) {
+        self.unseen |= other.unseen;
         self.entered += other.entered;
         self.left += other.left;
         for (reason, tally) in &other.dropped {

@@ -12,7 +12,7 @@ use super::process::{Launch, ProcessError, Running};
 use super::rest::Rest;
 
 /// How long a server may take to answer for the first time. Without bytecode on a busy machine it is half a minute.
-const UP_WITHIN: Duration = Duration::from_secs(120);
+const UP_WITHIN: Duration = Duration::from_mins(2);
 
 /// How often it is asked.
 const ASKED_EVERY: Duration = Duration::from_millis(100);
