@@ -11,6 +11,7 @@ pub mod lag;
 pub mod ledger;
 pub mod limits;
 pub mod noise;
+pub mod process;
 pub mod trace;
 
 pub use alloc::Allocations;

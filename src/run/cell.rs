@@ -68,7 +68,8 @@ pub fn run_cell(
     runtime.block_on(attended(cell, server, client, clock, seed.derive(&cell.id)))
 }
 
-fn script(cell: &Cell) -> Script {
+/// What the model streams in that cell.
+pub(super) fn script(cell: &Cell) -> Script {
     let load = &cell.workload;
     let gap = Duration::from_secs_f64(1.0 / load.rate.max(1e-6));
     Script { user: load.user.clone(), chunks: load.tokens.clone(), gap, finish: load.finish, feed: None }

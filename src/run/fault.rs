@@ -9,6 +9,9 @@ pub enum CellFault {
     /// The turn did not end in time.
     #[error("the turn did not end within {0} s")]
     Deadline(u64),
+    /// A released party said nothing for too long, and was killed.
+    #[error("{0}")]
+    Hung(String),
     /// The run was stopped before this cell.
     #[error("the run was stopped before this cell")]
     Interrupted,

@@ -6,6 +6,7 @@ mod cell;
 pub mod fanout;
 mod fault;
 mod idle;
+pub mod live;
 mod observe;
 mod panics;
 mod parties;
@@ -14,6 +15,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
+use cell::script;
 pub use cell::{ClockKind, run_cell};
 pub use fault::CellFault;
 pub use idle::{IdlePlan, watch_idle};

@@ -122,6 +122,7 @@ fn due(observation: &Observation) -> Tally {
 fn of_fault(fault: &CellFault) -> Finding {
     let (verdict, reason) = match fault {
         CellFault::Panicked(_) => (Verdict::Invalid, "panicked"),
+        CellFault::Hung(_) => (Verdict::Invalid, "hung"),
         CellFault::Deadline(_) => (Verdict::NotRun, "deadline"),
         CellFault::Interrupted => (Verdict::NotRun, "interrupted"),
         CellFault::Setup(_) => (Verdict::NotRun, "setup_failed"),

@@ -1,0 +1,50 @@
+//! Memory and CPU of another process on this machine, from `/proc`.
+
+use std::time::Duration;
+
+/// `VmRSS` of a process, bytes; `None` when it is gone or the system does not say.
+pub fn resident(pid: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    Some(line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()? * 1024)
+}
+
+/// CPU that all threads of a process have used since it began, user and system. The kernel counts it in ticks, usually of
+/// 10 ms.
+pub fn cpu(pid: u32) -> Option<Duration> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let ticks = ticks(&stat)?;
+    let a_second = rustix::param::clock_ticks_per_second();
+    Some(Duration::from_nanos(ticks.saturating_mul(1_000_000_000 / a_second.max(1))))
+}
+
+/// `utime` plus `stime`: fields 14 and 15. The second field is the program's name in parentheses and may hold anything.
+fn ticks(stat: &str) -> Option<u64> {
+    let (_, rest) = stat.rsplit_once(')')?;
+    let mut fields = rest.split_ascii_whitespace().skip(11).map(str::parse::<u64>);
+    Some(fields.next()?.ok()? + fields.next()?.ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_has_memory_and_cpu() {
+        let me = std::process::id();
+        assert!(resident(me).unwrap() > 1024 * 1024);
+        let before = cpu(me).unwrap();
+        let mut n = 0u64;
+        let until = std::time::Instant::now() + Duration::from_millis(60);
+        while std::time::Instant::now() < until {
+            n = std::hint::black_box(n.wrapping_mul(3).wrapping_add(1));
+        }
+        assert!(cpu(me).unwrap() > before, "60 ms of work cost nothing");
+    }
+
+    #[test]
+    fn a_name_with_a_parenthesis_does_not_shift_the_fields() {
+        let line = "7 (a) b) S 1 1 1 0 -1 4194560 100 0 0 0 25 17 0 0 20 0 1 0 100 1 1";
+        assert_eq!(ticks(line), Some(42));
+    }
+}

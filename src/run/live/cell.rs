@@ -1,0 +1,222 @@
+//! One live cell: a client attends, the turn runs, everything settles, and what was seen is put together.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, timeout};
+
+use super::rig::{MODEL, Rig, length};
+use super::stand::{Party, Stand};
+use crate::agent_server::client::Client;
+use crate::agent_server::link::{self, Phase, Target};
+use crate::agent_server::profile::client::ClientChoice;
+use crate::agent_server::server::Dialer;
+use crate::live::capture::{CAPTURE_SCHEMA, Capture, ClientSide, ServerSide};
+use crate::live::driver::{Attend, Driver, DriverError};
+use crate::live::report::{Report, Said};
+use crate::live::rest::status;
+use crate::record::SideEffects;
+use crate::run::CellFault;
+use crate::scenario::Cell;
+
+/// How long a client may take to get ready; its own limit is 30 s.
+const READY_WITHIN: Duration = Duration::from_secs(45);
+
+/// How much longer than its script a turn may take. The Python client of stage A alone was seen to take 12 s for a
+/// 2 s turn, with one traceback a token.
+const SLACK: Duration = Duration::from_mins(1);
+
+/// How long nothing passes on the sockets when a turn has settled.
+const QUIET: Duration = Duration::from_millis(300);
+
+/// How long settling may take.
+const SETTLE_WITHIN: Duration = Duration::from_secs(10);
+
+/// How often it is looked.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Words for a conversation in which nothing runs any more.
+const ENDED: [&str; 5] = ["finished", "error", "stuck", "paused", "idle"];
+
+/// What a client showed of itself.
+pub(super) struct Attended {
+    pub(super) conversation: String,
+    pub(super) client: ClientSide,
+    pub(super) ran: String,
+}
+
+/// A cell's name in messages and markers: a path is no word.
+pub(super) fn tag(cell: &Cell) -> String {
+    format!("{}-{}", cell.hash, cell.client.replace(['/', '+', '.'], "-"))
+}
+
+/// A released library under its driver.
+pub(super) async fn library(
+    rig: &Rig,
+    stand: &Stand,
+    cell: &Cell,
+    text: &str,
+    driver: &mut Driver,
+) -> Result<Attended, CellFault> {
+    let tag = tag(cell);
+    let mut said = Vec::new();
+    let model = rig.model.base_url();
+    let attend = Attend {
+        cell: &tag,
+        server: stand.tap.addr(),
+        key: &rig.key,
+        folder: &stand.workspace,
+        model: &model,
+        model_name: MODEL,
+    };
+    let conversation = driver.attend(&attend, READY_WITHIN, &mut said).await.map_err(hung)?;
+    let within = length(&cell.workload).saturating_add(SLACK);
+    let conversation = match conversation {
+        Some(conversation) => {
+            driver.say(&tag, text, within, &mut said).await.map_err(hung)?;
+            conversation
+        }
+        None => {
+            let why = said.iter().rev().find_map(|s| match &s.what {
+                Report::Failed { error, .. } => Some(error.as_str()),
+                _ => None,
+            });
+            return Err(CellFault::Setup(format!("the client could not attend: {}", why.unwrap_or("no reason"))));
+        }
+    };
+    over(stand, &conversation, within).await?;
+    let settled = Instant::now() + SETTLE_WITHIN;
+    while Instant::now() < settled && !quiet(rig, stand, &conversation) {
+        driver.listen(Instant::now() + LOOK_EVERY, &mut said).await.map_err(hung)?;
+    }
+    driver.leave(&tag, &mut said).await.map_err(hung)?;
+    // A warm driver may still say something about the cell before.
+    said.retain(|s: &Said| s.cell.as_deref().is_none_or(|of| of == tag));
+    Ok(Attended { conversation, client: ClientSide::Library { said }, ran: driver.package() })
+}
+
+/// A client that hangs is killed by whoever holds its driver; its cell says so.
+fn hung(error: DriverError) -> CellFault {
+    match error {
+        DriverError::Hung { .. } => CellFault::Hung(error.to_string()),
+        other => CellFault::Setup(other.to_string()),
+    }
+}
+
+/// Our emulation of a client, on the wall clock.
+pub(super) async fn emulated(
+    rig: &Rig,
+    stand: &Stand,
+    cell: &Cell,
+    text: &str,
+    choice: &ClientChoice,
+) -> Result<Attended, CellFault> {
+    let setup = |e: &dyn std::fmt::Display| CellFault::Setup(e.to_string());
+    let folder = stand.workspace.display().to_string();
+    let made = stand.rest.create(&rig.model.base_url(), MODEL, &folder).await;
+    let conversation = made.map_err(|e| setup(&e))?;
+    let dialer = Dialer::Tcp(stand.tap.addr());
+    let target = Target { dialer, conversation: conversation.clone(), key: Some(rig.key.clone()) };
+    let client = Client::new(&choice.profile, choice.list.as_deref()).map_err(|e| setup(&e))?;
+    let (phase, mut phases) = watch::channel(Phase::Connecting);
+    let (stop, stopped) = watch::channel(false);
+    let traits = choice.profile.traits.clone();
+    let attending = tokio::spawn(async move { link::attend(&target, &traits, client, &phase, stopped).await });
+    let _ = timeout(READY_WITHIN, phases.wait_for(|p| *p != Phase::Connecting)).await;
+    stand.rest.say(&conversation, text).await.map_err(|e| setup(&e))?;
+    over(stand, &conversation, length(&cell.workload).saturating_add(SLACK)).await?;
+    settle(rig, stand, &conversation).await;
+    stop.send_replace(true);
+    let attended = attending.await.map_err(|e| CellFault::Panicked(e.to_string()))?;
+    let ran = format!("skewlab {}, emulating {}", env!("CARGO_PKG_VERSION"), cell.client);
+    Ok(Attended { conversation, client: ClientSide::Emulated { trace: Box::new(attended.trace) }, ran })
+}
+
+/// Waits until the server says that nothing runs in the conversation.
+pub(super) async fn over(stand: &Stand, conversation: &str, within: Duration) -> Result<(), CellFault> {
+    let deadline = Instant::now() + within;
+    let mut begun = false;
+    loop {
+        let now = stand.rest.conversation(conversation).await.map_err(|e| CellFault::Setup(e.to_string()))?;
+        let word = status(&now);
+        begun |= word != "idle";
+        if ENDED.contains(&word) && begun {
+            return Ok(());
+        }
+        if Instant::now() > deadline {
+            return Err(CellFault::Deadline(within.as_secs()));
+        }
+        sleep(LOOK_EVERY).await;
+    }
+}
+
+/// Waits until nothing passes any more.
+pub(super) async fn settle(rig: &Rig, stand: &Stand, conversation: &str) {
+    let until = Instant::now() + SETTLE_WITHIN;
+    sleep(QUIET).await;
+    while Instant::now() < until && !quiet(rig, stand, conversation) {
+        sleep(LOOK_EVERY).await;
+    }
+}
+
+fn quiet(rig: &Rig, stand: &Stand, conversation: &str) -> bool {
+    let last = stand.tap.last_activity(conversation).map(|(at, _)| at);
+    last.is_none_or(|at| rig.clock.now() - at > QUIET.as_secs_f64())
+}
+
+/// Everything that was seen of the cell.
+pub(super) async fn captured(rig: &Rig, stand: &Stand, cell: &Cell, attended: Attended) -> Result<Capture, CellFault> {
+    let setup = |e: &dyn std::fmt::Display| CellFault::Setup(e.to_string());
+    let conversation = &attended.conversation;
+    let sockets = stand.tap.sockets(conversation);
+    let mut faults = Vec::new();
+    let (server, chunks, side_effects) = match &stand.party {
+        Party::Live { sink, .. } => {
+            let events = stand.rest.events(conversation).await.map_err(|e| setup(&e))?;
+            let now = stand.rest.conversation(conversation).await.map_err(|e| setup(&e))?;
+            let deltas = events.iter().filter(|e| e["kind"] == crate::wire::DELTA_KIND).count() as u64;
+            let side_effects =
+                SideEffects { webhook: sink.counts(conversation), stored_deltas: deltas, ..SideEffects::default() };
+            let chunks = rig.sent(&tag(cell));
+            if chunks.is_empty() {
+                faults.push("the model was never asked for this cell".to_owned());
+            }
+            (ServerSide::Live { status: status(&now).to_owned(), events: events.iter().map(short).collect() }, chunks, side_effects)
+        }
+        Party::Emulated { server, .. } => {
+            let notes = server.notes();
+            let peers = sockets.iter().map(|socket| u64::from(socket.peer));
+            let link = peers.filter_map(|peer| notes.links.get(&peer)).next_back().cloned().unwrap_or_default();
+            let side_effects = server.side_effects();
+            (ServerSide::Emulated { trace: Box::new(notes.server), link: Box::new(link) }, Vec::new(), side_effects)
+        }
+        Party::Gone => return Err(CellFault::Setup("the server was stopped".to_owned())),
+    };
+    stand.tap.forget(conversation);
+    Ok(Capture {
+        schema: CAPTURE_SCHEMA.to_owned(),
+        skewlab: env!("CARGO_PKG_VERSION").to_owned(),
+        cell: cell.id.clone(),
+        hash: cell.hash.clone(),
+        ran: vec![stand.ran.clone(), attended.ran],
+        chunks,
+        server,
+        client: attended.client,
+        sockets,
+        side_effects,
+        rig_faults: faults,
+    })
+}
+
+/// An event as far as the evidence needs it: a system prompt is long, and nobody's loss.
+fn short(event: &Value) -> Value {
+    let keep = ["id", "timestamp", "source", "kind", "llm_message", "action", "tool_name", "key"];
+    let fields = event.as_object().into_iter().flatten();
+    let kept = fields.filter(|(name, _)| keep.contains(&name.as_str()));
+    let mut short: Value = kept.map(|(name, value)| (name.clone(), value.clone())).collect();
+    if short["kind"] == "SystemPromptEvent" || short["kind"] == "ConversationStateUpdateEvent" {
+        short["llm_message"] = Value::Null;
+    }
+    short
+}

@@ -1,0 +1,74 @@
+//! What all live cells of a run share: the model, the clock, our programs inside foreign processes, and a folder.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::live::clock::RunClock;
+use crate::live::drivers::{self, Drivers};
+use crate::live::model::{Model, Part, Reply};
+use crate::live::process::warden_program;
+use crate::record::observation::Piece;
+use crate::run::CellFault;
+use crate::scenario::Workload;
+
+/// Silence between the last token and the end of the stream in front of a browser, so that what the chat showed before
+/// the reply is told from what it shows because of it.
+pub(super) const BROWSER_TAIL: Duration = Duration::from_millis(1000);
+
+/// The name of the model; litellm takes it as one that speaks chat completions.
+pub(super) const MODEL: &str = "openai/fake";
+
+/// What all cells share.
+#[derive(Debug)]
+pub(super) struct Rig {
+    pub(super) clock: RunClock,
+    pub(super) model: Model,
+    pub(super) drivers: Drivers,
+    pub(super) warden: PathBuf,
+    /// Everything that the parties write; the caller's to remove.
+    pub(super) folder: PathBuf,
+    /// Session API key of every server.
+    pub(super) key: String,
+    pub(super) chromium: Option<PathBuf>,
+}
+
+impl Rig {
+    pub(super) async fn start(folder: PathBuf, chromium: Option<PathBuf>) -> Result<Rig, CellFault> {
+        let setup = |e: &dyn std::fmt::Display| CellFault::Setup(e.to_string());
+        std::fs::create_dir_all(&folder).map_err(|e| setup(&format!("{}: {e}", folder.display())))?;
+        let folder = folder.canonicalize().map_err(|e| setup(&format!("{}: {e}", folder.display())))?;
+        let drivers = drivers::unpack(&folder.join("drivers")).map_err(|e| setup(&e))?;
+        let model = Model::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await.map_err(|e| setup(&e))?;
+        // Servers that name a conversation ask without a marker.
+        model.set_default(Reply::short("A title")).map_err(|e| setup(&e))?;
+        let warden = warden_program().map_err(|e| setup(&e))?;
+        Ok(Rig { clock: RunClock::start(), model, drivers, warden, folder, key: "rig".to_owned(), chromium })
+    }
+
+    /// Has the model answer a message with that tag as the workload says, and returns the message.
+    pub(super) fn rehearse(&self, tag: &str, load: &Workload, tail: Duration) -> Result<String, CellFault> {
+        let parts = load
+            .tokens
+            .iter()
+            .map(|token| Part::Delta { text: token.text.clone(), reasoning: token.reasoning.clone() });
+        // A workload is exactly what the model streams: the chunk with the role is one of its tokens, or there is none.
+        let reply =
+            Reply { parts: parts.collect(), rate: load.rate, tail, role_chunk: false, ..Reply::default() };
+        self.model.register(tag, reply).map_err(|e| CellFault::Setup(e.to_string()))?;
+        Ok(format!("{} {}", load.user, Model::marker(tag)))
+    }
+
+    /// The chunks that the model sent under that tag.
+    pub(super) fn sent(&self, tag: &str) -> Vec<Vec<Piece>> {
+        let Some(streamed) = self.model.streamed(tag) else { return Vec::new() };
+        let mut pieces = streamed.produced.into_iter();
+        streamed.parts.iter().map(|part| pieces.by_ref().take(part.pieces).collect()).collect()
+    }
+}
+
+/// How long a workload streams.
+pub(super) fn length(load: &Workload) -> Duration {
+    let tokens = u32::try_from(load.tokens.len()).unwrap_or(u32::MAX);
+    Duration::from_secs_f64(f64::from(tokens) / load.rate.max(1e-6))
+}

@@ -1,0 +1,132 @@
+//! A server of a live run, real or emulated, behind its tap.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tokio::task::JoinHandle;
+
+use super::package::{PythonPackage, ServerPackage};
+use super::rig::Rig;
+use crate::agent_server::profile::{Profile, ServerTraits};
+use crate::agent_server::server::net::Listening;
+use crate::agent_server::server::{Clock, Script, Server, ServerConfig};
+use crate::live::rest::Rest;
+use crate::live::server::{LiveServer, ServerSpec};
+use crate::live::sink::Sink;
+use crate::live::tap::Tap;
+use crate::run::CellFault;
+use crate::scenario::Cell;
+use crate::seed::Seed;
+
+/// A server that answers, and what looks at it.
+#[derive(Debug)]
+pub(super) struct Stand {
+    pub(super) tap: Tap,
+    /// Its REST side for the rig: past the tap, which is there for the parties.
+    pub(super) rest: Rest,
+    /// Where conversations may work.
+    pub(super) workspace: PathBuf,
+    pub(super) ran: String,
+    pub(super) party: Party,
+}
+
+#[derive(Debug)]
+pub(super) enum Party {
+    /// A released server; warm for all cells.
+    Live { server: LiveServer, sink: Sink },
+    /// Our emulation, one a cell.
+    Emulated { server: Server, serving: JoinHandle<()> },
+    /// It was stopped.
+    Gone,
+}
+
+impl Drop for Stand {
+    fn drop(&mut self) {
+        if let Party::Emulated { serving, .. } = &self.party {
+            serving.abort();
+        }
+    }
+}
+
+/// Starts a released server with a webhook sink and a tap.
+pub(super) async fn live(rig: &Rig, name: &str, package: &PythonPackage) -> Result<Stand, String> {
+    let text = |e: &dyn std::fmt::Display| e.to_string();
+    let sink = Sink::start(Duration::ZERO).await.map_err(|e| text(&e))?;
+    let stages = package.stages.clone().map(|stages| (rig.drivers.stages.clone(), stages));
+    let spec = ServerSpec {
+        release: name.to_owned(),
+        python: package.python.clone(),
+        overlay: package.overlay.clone(),
+        stages,
+        folder: rig.folder.join(format!("server-{name}")),
+        key: rig.key.clone(),
+        webhooks: vec![sink.base_url()],
+        port: 0,
+    };
+    let server = LiveServer::start(spec, &rig.warden).await.map_err(|e| text(&e))?;
+    let tap = Tap::start(server.rest.addr, rig.clock).await.map_err(|e| text(&e))?;
+    Ok(Stand {
+        tap,
+        rest: server.rest.clone(),
+        workspace: server.workspace.clone(),
+        ran: package.ran.clone(),
+        party: Party::Live { server, sink },
+    })
+}
+
+/// Starts our emulation with the cell's workload and mutation, behind a tap of its own.
+pub(super) async fn emulated(
+    rig: &Rig,
+    cell: &Cell,
+    profile: &Profile<ServerTraits>,
+    script: Script,
+    seed: Seed,
+) -> Result<Stand, CellFault> {
+    let setup = |e: &dyn std::fmt::Display| CellFault::Setup(e.to_string());
+    let config = ServerConfig {
+        keys: vec![rig.key.clone()],
+        script,
+        mutation: cell.mutation.clone(),
+        seed,
+        sinks: vec![cell.sink.clone()],
+        keeps_notes: true,
+        telemetry: true,
+        auto_title: false,
+    };
+    let server = Server::new(profile, config, Clock::wall());
+    let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let listening = Listening::bind(&server, any).await.map_err(|e| setup(&e))?;
+    let addr = listening.addr().map_err(|e| setup(&e))?;
+    let serving = tokio::spawn(listening.run());
+    let tap = Tap::start(addr, rig.clock).await.map_err(|e| setup(&e))?;
+    Ok(Stand {
+        tap,
+        rest: Rest { addr, key: rig.key.clone() },
+        workspace: rig.folder.clone(),
+        ran: format!("skewlab {}, emulating {}", env!("CARGO_PKG_VERSION"), cell.server),
+        party: Party::Emulated { server, serving },
+    })
+}
+
+impl Stand {
+    /// The released server's own process.
+    pub(super) fn pid(&self) -> Option<u32> {
+        match &self.party {
+            Party::Live { server, .. } => server.pid(),
+            Party::Emulated { .. } | Party::Gone => None,
+        }
+    }
+
+    /// Ends it.
+    pub(super) async fn stop(mut self) {
+        if let Party::Live { server, .. } = std::mem::replace(&mut self.party, Party::Gone) {
+            server.stop().await;
+        }
+    }
+
+    /// The package for what was asked: live servers are shared, emulated ones are one a cell.
+    pub(super) fn is_live(package: &ServerPackage) -> bool {
+        matches!(package, ServerPackage::Python(_))
+    }
+}
