@@ -216,6 +216,8 @@ class Cell:
             report("failed", self.name, **blame(error))
         finally:
             self.attended.set()
+        if self.left:
+            self.close()
 
     def say(self, order):
         start = time.monotonic()
