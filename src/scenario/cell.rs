@@ -61,6 +61,19 @@ impl Cell {
         self
     }
 
+    /// Calls the parties by other names: what runs is a package that a profile stands for. The hash stays: it is of what
+    /// the cell does by its profiles.
+    pub fn rename(&mut self, server: &str, client: &str) {
+        if self.server == server && self.client == client {
+            return;
+        }
+        server.clone_into(&mut self.server);
+        client.clone_into(&mut self.client);
+        let mutation = self.mutation.to_string().replace(char::is_whitespace, ",");
+        let parts = [&self.scenario, &self.server, &self.client, &self.workload.name, &mutation];
+        self.id = parts.map(String::as_str).join("/");
+    }
+
     fn digest(&self) -> String {
         let mut spec = Spec::default();
         spec.put("skewlab.cell/1").put(&self.scenario).put(&self.server).put(&self.server_profile);

@@ -5,6 +5,7 @@
 mod assemble;
 mod bench;
 mod digest;
+pub mod live;
 mod ratios;
 
 pub use ratios::{MeasureCpu, by_bench, measure_cpu_ratios};
@@ -18,6 +19,7 @@ use crate::agent_server::profile::{Catalogue, ProfileError};
 use crate::record::{CellResult, Ran, Run, SCHEMA, Timing, Totals};
 use crate::run::{self, CellRun, Options, Parties};
 use crate::scenario::{Cell, Scenario, ScenarioError, Selection, expand};
+use crate::seed::Seed;
 pub use bench::fan_out;
 
 /// Cells to run, and the questions they answer.
@@ -88,31 +90,48 @@ impl Plan {
         // After the cells, so that nothing else runs while it is measured.
         measure_cpu_ratios(&self.cells, &mut runs, measure);
         let seconds = started.elapsed().as_secs_f64();
-        let cells: Vec<CellResult> = runs
-            .iter()
-            .zip(&self.cells)
-            .map(|(run, cell)| assemble::cell(cell, &run.result, today))
-            .collect();
-        let timing = Timing {
-            seconds,
-            cells_per_second: if seconds > 0.0 { count(cells.len()) / seconds } else { 0.0 },
-            jobs: options.jobs,
-            cell_micros: runs.iter().map(|r| r.micros).collect(),
-        };
-        let mut run = Run {
-            schema: SCHEMA.to_owned(),
-            skewlab: env!("CARGO_PKG_VERSION").to_owned(),
-            seed: options.seed.0,
-            clock: options.clock.as_str().to_owned(),
-            digest: String::new(),
-            scenarios: self.scenarios.clone(),
-            totals: totals(&cells),
-            cells,
-            timing,
-        };
-        run.digest = digest::digest(&run);
-        run
+        let settings = Settings { seed: options.seed, clock: options.clock.as_str(), jobs: options.jobs };
+        written(&self.cells, &runs, &self.scenarios, &settings, seconds, today)
     }
+}
+
+/// What a run was run with, as far as its result says it.
+struct Settings {
+    seed: Seed,
+    clock: &'static str,
+    jobs: usize,
+}
+
+/// Judges the evidence of every cell and writes the run down.
+fn written(
+    cells: &[Cell],
+    runs: &[CellRun],
+    scenarios: &[Ran],
+    settings: &Settings,
+    seconds: f64,
+    today: NaiveDate,
+) -> Run {
+    let cells: Vec<CellResult> =
+        runs.iter().zip(cells).map(|(run, cell)| assemble::cell(cell, &run.result, today)).collect();
+    let timing = Timing {
+        seconds,
+        cells_per_second: if seconds > 0.0 { count(cells.len()) / seconds } else { 0.0 },
+        jobs: settings.jobs,
+        cell_micros: runs.iter().map(|r| r.micros).collect(),
+    };
+    let mut run = Run {
+        schema: SCHEMA.to_owned(),
+        skewlab: env!("CARGO_PKG_VERSION").to_owned(),
+        seed: settings.seed.0,
+        clock: settings.clock.to_owned(),
+        digest: String::new(),
+        scenarios: scenarios.to_vec(),
+        totals: totals(&cells),
+        cells,
+        timing,
+    };
+    run.digest = digest::digest(&run);
+    run
 }
 
 fn count(n: usize) -> f64 {

@@ -72,19 +72,14 @@ pub(super) async fn library(
     };
     let conversation = driver.attend(&attend, READY_WITHIN, &mut said).await.map_err(hung)?;
     let within = length(&cell.workload).saturating_add(SLACK);
-    let conversation = match conversation {
-        Some(conversation) => {
-            driver.say(&tag, text, within, &mut said).await.map_err(hung)?;
-            conversation
-        }
-        None => {
-            let why = said.iter().rev().find_map(|s| match &s.what {
-                Report::Failed { error, .. } => Some(error.as_str()),
-                _ => None,
-            });
-            return Err(CellFault::Setup(format!("the client could not attend: {}", why.unwrap_or("no reason"))));
-        }
+    let Some(conversation) = conversation else {
+        let why = said.iter().rev().find_map(|s| match &s.what {
+            Report::Failed { error, .. } => Some(error.as_str()),
+            _ => None,
+        });
+        return Err(CellFault::Setup(format!("the client could not attend: {}", why.unwrap_or("no reason"))));
     };
+    driver.say(&tag, text, within, &mut said).await.map_err(hung)?;
     over(stand, &conversation, within).await?;
     let settled = Instant::now() + SETTLE_WITHIN;
     while Instant::now() < settled && !quiet(rig, stand, &conversation) {
@@ -122,7 +117,8 @@ pub(super) async fn emulated(
     let (phase, mut phases) = watch::channel(Phase::Connecting);
     let (stop, stopped) = watch::channel(false);
     let traits = choice.profile.traits.clone();
-    let attending = tokio::spawn(async move { link::attend(&target, &traits, client, &phase, stopped).await });
+    let attending =
+        tokio::spawn(async move { link::attend(&target, &traits, client, &phase, stopped).await });
     let _ = timeout(READY_WITHIN, phases.wait_for(|p| *p != Phase::Connecting)).await;
     stand.rest.say(&conversation, text).await.map_err(|e| setup(&e))?;
     over(stand, &conversation, length(&cell.workload).saturating_add(SLACK)).await?;
@@ -166,7 +162,12 @@ fn quiet(rig: &Rig, stand: &Stand, conversation: &str) -> bool {
 }
 
 /// Everything that was seen of the cell.
-pub(super) async fn captured(rig: &Rig, stand: &Stand, cell: &Cell, attended: Attended) -> Result<Capture, CellFault> {
+pub(super) async fn captured(
+    rig: &Rig,
+    stand: &Stand,
+    cell: &Cell,
+    attended: Attended,
+) -> Result<Capture, CellFault> {
     let setup = |e: &dyn std::fmt::Display| CellFault::Setup(e.to_string());
     let conversation = &attended.conversation;
     let sockets = stand.tap.sockets(conversation);
@@ -176,20 +177,35 @@ pub(super) async fn captured(rig: &Rig, stand: &Stand, cell: &Cell, attended: At
             let events = stand.rest.events(conversation).await.map_err(|e| setup(&e))?;
             let now = stand.rest.conversation(conversation).await.map_err(|e| setup(&e))?;
             let deltas = events.iter().filter(|e| e["kind"] == crate::wire::DELTA_KIND).count() as u64;
-            let side_effects =
-                SideEffects { webhook: sink.counts(conversation), stored_deltas: deltas, ..SideEffects::default() };
+            let side_effects = SideEffects {
+                webhook: sink.counts(conversation),
+                stored_deltas: deltas,
+                ..SideEffects::default()
+            };
             let chunks = rig.sent(&tag(cell));
             if chunks.is_empty() {
                 faults.push("the model was never asked for this cell".to_owned());
             }
-            (ServerSide::Live { status: status(&now).to_owned(), events: events.iter().map(short).collect() }, chunks, side_effects)
+            (
+                ServerSide::Live {
+                    status: status(&now).to_owned(),
+                    events: events.iter().map(short).collect(),
+                },
+                chunks,
+                side_effects,
+            )
         }
         Party::Emulated { server, .. } => {
             let notes = server.notes();
             let peers = sockets.iter().map(|socket| u64::from(socket.peer));
-            let link = peers.filter_map(|peer| notes.links.get(&peer)).next_back().cloned().unwrap_or_default();
+            let link =
+                peers.filter_map(|peer| notes.links.get(&peer)).next_back().cloned().unwrap_or_default();
             let side_effects = server.side_effects();
-            (ServerSide::Emulated { trace: Box::new(notes.server), link: Box::new(link) }, Vec::new(), side_effects)
+            (
+                ServerSide::Emulated { trace: Box::new(notes.server), link: Box::new(link) },
+                Vec::new(),
+                side_effects,
+            )
         }
         Party::Gone => return Err(CellFault::Setup("the server was stopped".to_owned())),
     };

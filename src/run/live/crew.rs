@@ -9,56 +9,41 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::Sender;
 
 use super::cell::{self, Attended, captured};
-use super::package::{ClientPackage, PythonPackage, ServerPackage};
+use super::package::{ClientPackage, PythonPackage, ServerPackage, Task};
 use super::rig::Rig;
 use super::seat::observed;
 use super::stand::{self, Stand};
 use super::{Hall, LiveCell, micros};
-use crate::agent_server::profile::client::ClientChoice;
-use crate::agent_server::profile::{Profile, ServerTraits};
 use crate::live::capture::Capture;
 use crate::live::driver::{Driver, DriverSpec};
 use crate::record::Observation;
-use crate::run::{CellFault, CellRun, Parties, script};
+use crate::run::{CellFault, CellRun, script};
 use crate::scenario::Cell;
-
-/// The profiles of a cell's parties.
-#[derive(Debug, Clone)]
-pub(super) struct Profiles {
-    server: Option<Profile<ServerTraits>>,
-    client: Option<ClientChoice>,
-}
-
-impl Profiles {
-    pub(super) fn of(cell: &Cell, parties: &Parties) -> Profiles {
-        Profiles { server: parties.server(cell).cloned(), client: parties.client(&cell.client).cloned() }
-    }
-}
 
 /// What a client needs between its cells.
 enum Warm {
     /// Nothing runs yet.
     Cold,
     /// A library under its driver.
-    Library(Driver),
+    Library(Box<Driver>),
 }
 
 /// Runs the cells of one client, in order.
 pub(super) async fn work(
     hall: Arc<Hall>,
     client: String,
-    cells: Vec<(usize, Cell, Profiles)>,
+    tasks: Vec<(usize, Task)>,
     halted: Arc<AtomicBool>,
     finished: Sender<LiveCell>,
 ) {
     let mut warm = Warm::Cold;
-    for (index, cell, profiles) in cells {
+    for (index, task) in tasks {
         let Ok(_seat) = hall.seats.acquire().await else { return };
         if halted.load(Ordering::Relaxed) {
             return;
         }
         let began = Instant::now();
-        let done = one(&hall, &client, &cell, &profiles, &mut warm).await;
+        let done = one(&hall, &client, &task, &mut warm).await;
         let (result, capture) = match done {
             Ok((observation, capture)) => (Ok(vec![observation]), Some(capture)),
             Err(fault) => {
@@ -79,47 +64,42 @@ pub(super) async fn work(
 async fn one(
     hall: &Hall,
     client: &str,
-    cell: &Cell,
-    profiles: &Profiles,
+    task: &Task,
     warm: &mut Warm,
 ) -> Result<(Observation, Capture), CellFault> {
-    let unresolved = |what: &str| CellFault::Setup(format!("{what} was not resolved"));
-    let choice = profiles.client.as_ref().ok_or_else(|| unresolved("the client"))?;
+    let cell = &task.cell;
     let own;
-    let stand: &Stand = match hall.packages.server(&cell.server) {
+    let stand: &Stand = match &task.server {
         ServerPackage::Python(package) => {
             if !cell.mutation.is_none() {
                 let why = "a released server sends its own frames; name an emulated one for a mutation";
                 return Err(CellFault::Setup(why.to_owned()));
             }
-            hall.server(&cell.server, &package).await?
+            hall.server(&cell.server, package).await?
         }
         ServerPackage::Emulated => {
-            let profile = profiles.server.as_ref().ok_or_else(|| unresolved("the server"))?;
             let seed = hall.seed.derive(&cell.id);
-            own = stand::emulated(&hall.rig, cell, profile, script(cell), seed).await?;
+            own = stand::emulated(&hall.rig, cell, &task.server_profile, script(cell), seed).await?;
             &own
         }
     };
-    let attended = attended(hall, client, cell, choice, stand, warm).await?;
+    let attended = attended(hall, client, task, stand, warm).await?;
     let capture = captured(&hall.rig, stand, cell, attended).await?;
     note_memory(hall, client, cell, stand, warm);
-    Ok((observed(&capture, choice), capture))
+    Ok((observed(&capture, &task.choice), capture))
 }
 
 async fn attended(
     hall: &Hall,
     client: &str,
-    cell: &Cell,
-    choice: &ClientChoice,
+    task: &Task,
     stand: &Stand,
     warm: &mut Warm,
 ) -> Result<Attended, CellFault> {
-    let rig = &hall.rig;
-    let package = hall.packages.client(&cell.client);
+    let (rig, cell) = (&hall.rig, &task.cell);
     let text = rig.rehearse(&cell::tag(cell), &cell.workload, Duration::ZERO)?;
-    let spec = match &package {
-        ClientPackage::Emulated => return cell::emulated(rig, stand, cell, &text, choice).await,
+    let spec = match &task.client {
+        ClientPackage::Emulated => return cell::emulated(rig, stand, cell, &text, &task.choice).await,
         ClientPackage::Python(package) => python(rig, client, package),
         ClientPackage::Node { node, folder, shim, .. } => node_driver(rig, client, node, folder, *shim),
         ClientPackage::Canvas { .. } => {
@@ -128,7 +108,7 @@ async fn attended(
     };
     if matches!(warm, Warm::Cold) {
         let started = Driver::start(spec, &rig.warden, rig.clock).await;
-        *warm = Warm::Library(started.map_err(|e| CellFault::Setup(e.to_string()))?);
+        *warm = Warm::Library(Box::new(started.map_err(|e| CellFault::Setup(e.to_string()))?));
     }
     match warm {
         Warm::Library(driver) => cell::library(rig, stand, cell, &text, driver).await,
@@ -174,7 +154,7 @@ fn surroundings(folder: &Path) -> Vec<(OsString, OsString)> {
 /// Looks at how much memory the parties hold.
 fn note_memory(hall: &Hall, client: &str, cell: &Cell, stand: &Stand, warm: &Warm) {
     let mut memory = hall.memory();
-    let mut most = |of: &mut std::collections::BTreeMap<String, u64>, name: &str, pid: Option<u32>| {
+    let most = |of: &mut std::collections::BTreeMap<String, u64>, name: &str, pid: Option<u32>| {
         if let Some(bytes) = pid.and_then(crate::probe::process::resident) {
             let held = of.entry(name.to_owned()).or_default();
             *held = bytes.max(*held);

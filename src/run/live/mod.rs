@@ -18,12 +18,11 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{OnceCell, Semaphore, mpsc};
 
-pub use package::{ClientPackage, Packages, PythonPackage, ServerPackage};
+pub use package::{ClientPackage, PythonPackage, ServerPackage, Task};
 pub use seat::observed;
 
-use super::{CellFault, CellRun, Parties};
+use super::{CellFault, CellRun};
 use crate::live::capture::Capture;
-use crate::scenario::Cell;
 use crate::seed::Seed;
 use rig::Rig;
 use stand::Stand;
@@ -64,16 +63,14 @@ pub struct Memory {
 /// `done` is called once a finished cell. When `stop` turns true no further cell is started, and what runs is ended.
 /// Errors when nothing can be started at all.
 pub fn execute_live(
-    cells: &[Cell],
-    parties: &Parties,
-    packages: &Packages,
+    tasks: &[Task],
     options: &LiveOptions,
     stop: &AtomicBool,
     done: &dyn Fn(&LiveCell),
 ) -> Result<(Vec<LiveCell>, Memory), CellFault> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|e| CellFault::Setup(e.to_string()))?;
-    runtime.block_on(all(cells, parties, packages, options, stop, done))
+    runtime.block_on(all(tasks, options, stop, done))
 }
 
 /// What every worker sees.
@@ -82,7 +79,6 @@ struct Hall {
     rig: Rig,
     /// Released servers by name, each started by the first cell that needs it.
     servers: BTreeMap<String, OnceCell<Result<Stand, String>>>,
-    packages: Packages,
     seats: Semaphore,
     seed: Seed,
     memory: std::sync::Mutex<Memory>,
@@ -103,37 +99,30 @@ impl Hall {
 }
 
 async fn all(
-    cells: &[Cell],
-    parties: &Parties,
-    packages: &Packages,
+    tasks: &[Task],
     options: &LiveOptions,
     stop: &AtomicBool,
     done: &dyn Fn(&LiveCell),
 ) -> Result<(Vec<LiveCell>, Memory), CellFault> {
     let rig = Rig::start(options.folder.clone(), options.chromium.clone()).await?;
-    let live = packages.servers.iter().filter(|(_, package)| Stand::is_live(package));
-    let servers = live.map(|(name, _)| (name.clone(), OnceCell::new())).collect();
+    let live = tasks.iter().filter(|task| matches!(task.server, ServerPackage::Python(_)));
+    let servers = live.map(|task| (task.cell.server.clone(), OnceCell::new())).collect();
     let hall = Arc::new(Hall {
         rig,
         servers,
-        packages: packages.clone(),
         seats: Semaphore::new(options.jobs.max(1)),
         seed: options.seed,
         memory: std::sync::Mutex::default(),
     });
-    let (sender, mut finished) = mpsc::channel(cells.len().max(1));
+    let (sender, mut finished) = mpsc::channel(tasks.len().max(1));
     let halted = Arc::new(AtomicBool::new(false));
     let mut crews = tokio::task::JoinSet::new();
-    for (client, mine) in by_client(cells) {
-        let mut tasks = Vec::new();
-        for index in mine {
-            let profiles = crew::Profiles::of(&cells[index], parties);
-            tasks.push((index, cells[index].clone(), profiles));
-        }
-        crews.spawn(crew::work(hall.clone(), client, tasks, halted.clone(), sender.clone()));
+    for (client, mine) in by_client(tasks) {
+        let mine = mine.into_iter().map(|index| (index, tasks[index].clone())).collect();
+        crews.spawn(crew::work(hall.clone(), client, mine, halted.clone(), sender.clone()));
     }
     drop(sender);
-    let mut results: Vec<Option<LiveCell>> = cells.iter().map(|_| None).collect();
+    let mut results: Vec<Option<LiveCell>> = tasks.iter().map(|_| None).collect();
     let mut look = tokio::time::interval(Duration::from_millis(100));
     loop {
         tokio::select! {
@@ -168,10 +157,10 @@ async fn all(
 }
 
 /// The cells of each client, callback lists together, in the order of the plan.
-fn by_client(cells: &[Cell]) -> Vec<(String, Vec<usize>)> {
+fn by_client(tasks: &[Task]) -> Vec<(String, Vec<usize>)> {
     let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
-    for (index, cell) in cells.iter().enumerate() {
-        let name = cell.client.split('/').next().unwrap_or_default();
+    for (index, task) in tasks.iter().enumerate() {
+        let name = task.client_name();
         match groups.iter_mut().find(|(client, _)| client == name) {
             Some((_, mine)) => mine.push(index),
             None => groups.push((name.to_owned(), vec![index])),

@@ -1,7 +1,10 @@
 //! Which package stands behind each name of a plan.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
+
+use crate::agent_server::profile::client::ClientChoice;
+use crate::agent_server::profile::{Profile, ServerTraits};
+use crate::scenario::Cell;
 
 /// A Python environment with one release in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,24 +55,24 @@ pub enum ClientPackage {
     },
 }
 
-/// The packages of a plan, by the name that its cells use; a client's without its callback list.
-#[derive(Debug, Clone, Default)]
-pub struct Packages {
-    /// Servers.
-    pub servers: BTreeMap<String, ServerPackage>,
-    /// Clients.
-    pub clients: BTreeMap<String, ClientPackage>,
+/// One live cell of a plan, with everything that it needs to run.
+#[derive(Debug, Clone)]
+pub struct Task {
+    /// The cell; its server and client are named as they were asked for.
+    pub cell: Cell,
+    /// What runs as the server.
+    pub server: ServerPackage,
+    /// What runs as the client.
+    pub client: ClientPackage,
+    /// The server's profile: how the emulation behaves.
+    pub server_profile: Profile<ServerTraits>,
+    /// The client's profile and callback list: what the client is meant to do.
+    pub choice: ClientChoice,
 }
 
-impl Packages {
-    /// What runs behind a server's name; an emulation where nothing else was named.
-    pub(super) fn server(&self, name: &str) -> ServerPackage {
-        self.servers.get(name).cloned().unwrap_or(ServerPackage::Emulated)
-    }
-
-    /// The same of a client, whatever callback list its application uses.
-    pub(super) fn client(&self, name: &str) -> ClientPackage {
-        let name = name.split('/').next().unwrap_or(name);
-        self.clients.get(name).cloned().unwrap_or(ClientPackage::Emulated)
+impl Task {
+    /// The client's name without its callback list: cells of one name share a driver.
+    pub(super) fn client_name(&self) -> &str {
+        self.cell.client.split('/').next().unwrap_or_default()
     }
 }

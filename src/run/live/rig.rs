@@ -14,7 +14,7 @@ use crate::scenario::Workload;
 
 /// Silence between the last token and the end of the stream in front of a browser, so that what the chat showed before
 /// the reply is told from what it shows because of it.
-pub(super) const BROWSER_TAIL: Duration = Duration::from_millis(1000);
+pub(super) const BROWSER_TAIL: Duration = Duration::from_secs(1);
 
 /// The name of the model; litellm takes it as one that speaks chat completions.
 pub(super) const MODEL: &str = "openai/fake";

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::task::JoinHandle;
 
-use super::package::{PythonPackage, ServerPackage};
+use super::package::PythonPackage;
 use super::rig::Rig;
 use crate::agent_server::profile::{Profile, ServerTraits};
 use crate::agent_server::server::net::Listening;
@@ -34,7 +34,7 @@ pub(super) struct Stand {
 #[derive(Debug)]
 pub(super) enum Party {
     /// A released server; warm for all cells.
-    Live { server: LiveServer, sink: Sink },
+    Live { server: Box<LiveServer>, sink: Sink },
     /// Our emulation, one a cell.
     Emulated { server: Server, serving: JoinHandle<()> },
     /// It was stopped.
@@ -71,7 +71,7 @@ pub(super) async fn live(rig: &Rig, name: &str, package: &PythonPackage) -> Resu
         rest: server.rest.clone(),
         workspace: server.workspace.clone(),
         ran: package.ran.clone(),
-        party: Party::Live { server, sink },
+        party: Party::Live { server: Box::new(server), sink },
     })
 }
 
@@ -123,10 +123,5 @@ impl Stand {
         if let Party::Live { server, .. } = std::mem::replace(&mut self.party, Party::Gone) {
             server.stop().await;
         }
-    }
-
-    /// The package for what was asked: live servers are shared, emulated ones are one a cell.
-    pub(super) fn is_live(package: &ServerPackage) -> bool {
-        matches!(package, ServerPackage::Python(_))
     }
 }

@@ -1,0 +1,140 @@
+//! Live plans: the cells of a scenario, with a released package or an emulation behind each name.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use chrono::NaiveDate;
+
+use super::{PlanError, Settings, written};
+use crate::agent_server::profile::Catalogue;
+use crate::live::capture::Capture;
+use crate::record::{Ran, Run};
+use crate::run::live::{
+    ClientPackage, LiveCell, LiveOptions, Memory, ServerPackage, Task, execute_live, observed,
+};
+use crate::run::{CellFault, CellRun};
+use crate::scenario::{Cell, Scenario, Selection, expand};
+
+/// A party as it was asked for.
+#[derive(Debug, Clone)]
+pub struct Named<P> {
+    /// Its name in the result: `1.58.2`, `emulated:1.58.2`, `path:../sdk`.
+    pub label: String,
+    /// The profile or release whose expectations and traits are its own; of a client with its callback list.
+    pub profile: String,
+    /// What runs.
+    pub package: P,
+    /// The one server that a client is for (`python@same`); `None` for all.
+    pub only_with: Option<String>,
+}
+
+/// Live cells to run.
+#[derive(Debug)]
+pub struct LivePlan {
+    /// The scenarios, in the order asked for.
+    pub scenarios: Vec<Ran>,
+    /// The cells.
+    pub tasks: Vec<Task>,
+}
+
+/// What a live run gave.
+#[derive(Debug)]
+pub struct LiveOutcome {
+    /// The judged run.
+    pub run: Run,
+    /// What was seen of each cell, in plan order.
+    pub captures: Vec<Option<Capture>>,
+    /// What the parties held in memory.
+    pub memory: Memory,
+}
+
+impl LivePlan {
+    /// Every server against every client, scenario by scenario; a pair that a scenario leaves out is left out.
+    pub fn of(
+        names: &[String],
+        servers: &[Named<ServerPackage>],
+        clients: &[Named<ClientPackage>],
+        only: Option<&str>,
+        catalogue: &Catalogue,
+    ) -> Result<LivePlan, PlanError> {
+        let mut plan = LivePlan { scenarios: Vec::new(), tasks: Vec::new() };
+        for name in names {
+            let scenario = Scenario::load(name, catalogue)?;
+            if plan.scenarios.iter().any(|s| s.name == scenario.name) {
+                return Err(PlanError::Twice(scenario.name));
+            }
+            for server in servers {
+                for client in clients.iter().filter(|c| c.is_for(&server.label)) {
+                    plan.add(&scenario, server, client, only, catalogue)?;
+                }
+            }
+            plan.scenarios.push(Ran { name: scenario.name.clone(), question: scenario.question.clone() });
+        }
+        Ok(plan)
+    }
+
+    fn add(
+        &mut self,
+        scenario: &Scenario,
+        server: &Named<ServerPackage>,
+        client: &Named<ClientPackage>,
+        only: Option<&str>,
+        catalogue: &Catalogue,
+    ) -> Result<(), PlanError> {
+        let selection = Selection {
+            servers: vec![server.profile.clone()],
+            clients: vec![client.profile.clone()],
+            only: only.map(str::to_owned),
+        };
+        for mut cell in expand(scenario, catalogue, &selection)? {
+            let server_profile = catalogue.server_with(&cell.server, &cell.traits)?;
+            let choice = catalogue.client(&cell.client)?;
+            cell.rename(&server.label, &client.label);
+            if self.tasks.iter().any(|task| task.cell.id == cell.id) {
+                continue;
+            }
+            let (server, client) = (server.package.clone(), client.package.clone());
+            self.tasks.push(Task { cell, server, client, server_profile, choice });
+        }
+        Ok(())
+    }
+
+    /// Runs the cells and judges them.
+    pub fn run(
+        &self,
+        options: &LiveOptions,
+        today: NaiveDate,
+        stop: &AtomicBool,
+        done: &dyn Fn(&LiveCell),
+    ) -> Result<LiveOutcome, CellFault> {
+        let began = Instant::now();
+        let (cells, memory) = execute_live(&self.tasks, options, stop, done)?;
+        let (runs, captures): (Vec<_>, Vec<_>) = cells.into_iter().map(|cell| (cell.run, cell.capture)).unzip();
+        let settings = Settings { seed: options.seed, clock: "wall", jobs: options.jobs };
+        let run = self.written(&runs, &settings, began.elapsed().as_secs_f64(), today);
+        Ok(LiveOutcome { run, captures, memory })
+    }
+
+    /// Judges cells that were captured earlier, by the rules of today. A cell without a capture did not run.
+    pub fn judge(&self, captures: &[Capture], today: NaiveDate) -> Run {
+        let runs = self.tasks.iter().enumerate().map(|(index, task)| {
+            let found = captures.iter().find(|capture| capture.cell == task.cell.id);
+            let missing = || CellFault::Setup("nothing was recorded of this cell".to_owned());
+            let result = found.map(|capture| vec![observed(capture, &task.choice)]).ok_or_else(missing);
+            CellRun { index, result, micros: 0 }
+        });
+        let settings = Settings { seed: crate::seed::Seed(0), clock: "recorded", jobs: 1 };
+        self.written(&runs.collect::<Vec<_>>(), &settings, 0.0, today)
+    }
+
+    fn written(&self, runs: &[CellRun], settings: &Settings, seconds: f64, today: NaiveDate) -> Run {
+        let cells: Vec<Cell> = self.tasks.iter().map(|task| task.cell.clone()).collect();
+        written(&cells, runs, &self.scenarios, settings, seconds, today)
+    }
+}
+
+impl<P> Named<P> {
+    fn is_for(&self, server: &str) -> bool {
+        self.only_with.as_deref().is_none_or(|only| only == server)
+    }
+}
