@@ -1,5 +1,6 @@
 //! What can be typed.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use super::bench_client;
 use super::idle;
+use super::model;
 
 /// Finds silent streaming loss between server and client releases before a release does.
 #[derive(Debug, Parser)]
@@ -33,6 +35,8 @@ pub(super) enum Command {
     Idle(Idle),
     /// Run one emulated server alone
     Serve(Serve),
+    /// Run the fake model alone: an OpenAI-compatible provider that streams a workload
+    Model(Model),
     /// Measure on the wall clock: what a token costs
     #[command(subcommand)]
     Bench(BenchCommand),
@@ -225,6 +229,26 @@ pub(super) struct Serve {
     /// Seed of the ids
     #[arg(long, default_value_t = 1)]
     pub(super) seed: u64,
+    /// Folder with more profiles
+    #[arg(long, value_name = "DIR")]
+    pub(super) profiles: Option<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct Model {
+    /// Port on 127.0.0.1; 0 takes a free one
+    #[arg(long, default_value_t = 0)]
+    pub(super) port: u16,
+    /// Scenario whose workload is the reply, as NAME or NAME:WORKLOAD. A message may order its own instead:
+    /// [[n=500 rate=100 reasoning=7]]
+    #[arg(long, value_name = "NAME[:WORKLOAD]", default_value = "release-skew")]
+    pub(super) script: String,
+    /// Silence between the last token and the end of the stream
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = model::silence, allow_hyphen_values = true)]
+    pub(super) tail: Duration,
+    /// Cut the stream into writes of at most this many bytes, inside characters too
+    #[arg(long, value_name = "N")]
+    pub(super) chunk_bytes: Option<NonZeroUsize>,
     /// Folder with more profiles
     #[arg(long, value_name = "DIR")]
     pub(super) profiles: Option<PathBuf>,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::agent_server::profile::ProfileError;
 use crate::agent_server::server::ServerError;
 use crate::judge::ExitCode;
+use crate::live::model::ModelError;
 use crate::report::StoreError;
 use crate::run::CellFault;
 use crate::run::fanout::FanOutError;
@@ -28,6 +29,8 @@ pub(super) enum CliError {
     Swarm(#[from] SwarmError),
     #[error(transparent)]
     Server(#[from] ServerError),
+    #[error(transparent)]
+    Model(#[from] ModelError),
     #[error(transparent)]
     FanOut(#[from] FanOutError),
     #[error(transparent)]
@@ -57,6 +60,7 @@ impl CliError {
             | CliError::Start(_)
             | CliError::Swarm(_)
             | CliError::Idle { .. }
+            | CliError::Model(ModelError::Listen(_))
             | CliError::Server(ServerError::Bind { .. }) => ExitCode::Internal,
             _ => ExitCode::Usage,
         }

@@ -11,6 +11,7 @@ mod idle;
 mod interrupt;
 mod list;
 mod matrix;
+mod model;
 mod plan;
 mod serve;
 
@@ -43,6 +44,7 @@ pub fn main() -> ExitCode {
         Command::Check(check) => check::run(check),
         Command::Idle(idle) => idle::run(idle),
         Command::Serve(serve) => serve::run(serve),
+        Command::Model(model) => model::run(model),
         Command::Bench(bench) => match bench {
             BenchCommand::Fanout(fanout) => fanout::run(fanout),
             BenchCommand::Client(client) => bench_client::run(client),

@@ -2,16 +2,18 @@
 
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::args::Serve;
 use super::error::CliError;
 use super::plan::catalogue;
+use crate::agent_server::profile::{Catalogue, nearest};
 use crate::agent_server::server::net::Listening;
 use crate::agent_server::server::{Clock, Script, Server, ServerConfig};
 use crate::judge::ExitCode;
 use crate::probe::limits;
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, Workload};
 use crate::seed::Seed;
 
 pub(super) fn run(args: &Serve) -> Result<ExitCode, CliError> {
@@ -20,14 +22,9 @@ pub(super) fn run(args: &Serve) -> Result<ExitCode, CliError> {
     if let Some(most) = args.max_subscribers {
         profile.traits.bus.max_subscribers = most;
     }
-    let (name, workload) = match args.script.rsplit_once(':') {
-        Some((name, workload)) => (name, Some(workload)),
-        None => (args.script.as_str(), None),
-    };
-    let scenario = Scenario::load(name, &catalogue)?;
     let config = ServerConfig {
         keys: args.keys.clone(),
-        script: script(&scenario, workload)?,
+        script: script(&*workload(&args.script, &catalogue)?),
         mutation: args.mutation.parse()?,
         seed: Seed(args.seed),
         sinks: Vec::new(),
@@ -63,16 +60,22 @@ pub(super) fn run(args: &Serve) -> Result<ExitCode, CliError> {
     })
 }
 
-fn script(scenario: &Scenario, workload: Option<&str>) -> Result<Script, CliError> {
-    let mut loads = scenario.workloads.iter();
-    let found = loads.find(|w| workload.is_none_or(|name| w.name == name));
-    let load = found.ok_or_else(|| {
-        CliError::Usage(format!(
-            "scenario `{}` has no workload `{}`",
-            scenario.name,
-            workload.unwrap_or_default()
-        ))
-    })?;
+/// The workload that `NAME` or `NAME:WORKLOAD` names; the first of a scenario without the latter.
+pub(super) fn workload(script: &str, catalogue: &Catalogue) -> Result<Arc<Workload>, CliError> {
+    let (name, wanted) = match script.rsplit_once(':') {
+        Some((name, workload)) => (name, Some(workload)),
+        None => (script, None),
+    };
+    let scenario = Scenario::load(name, catalogue)?;
+    let find = |w: &&Arc<Workload>| wanted.is_none_or(|name| w.name == name);
+    scenario.workloads.iter().find(find).cloned().ok_or_else(|| {
+        let wanted = wanted.unwrap_or_default();
+        let hint = nearest(wanted, scenario.workloads.iter().map(|w| w.name.as_str()));
+        CliError::Usage(format!("scenario `{}` has no workload `{wanted}`{hint}", scenario.name))
+    })
+}
+
+fn script(load: &Workload) -> Script {
     let gap = Duration::from_secs_f64(1.0 / load.rate.max(1e-6));
-    Ok(Script { user: load.user.clone(), chunks: load.tokens.clone(), gap, finish: load.finish, feed: None })
+    Script { user: load.user.clone(), chunks: load.tokens.clone(), gap, finish: load.finish, feed: None }
 }

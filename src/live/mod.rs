@@ -3,8 +3,13 @@
 pub mod capture;
 pub mod clock;
 pub mod driver;
+pub mod drivers;
+pub mod env;
+pub mod loopback;
+pub mod model;
 pub mod process;
 pub mod report;
 pub mod rest;
 pub mod server;
+pub mod sink;
 pub mod tap;
