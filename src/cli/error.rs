@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::agent_server::profile::ProfileError;
 use crate::agent_server::server::ServerError;
 use crate::judge::ExitCode;
+use crate::live::env::EnvError;
 use crate::report::StoreError;
 use crate::run::CellFault;
 use crate::run::fanout::FanOutError;
@@ -32,6 +33,8 @@ pub(super) enum CliError {
     FanOut(#[from] FanOutError),
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error(transparent)]
+    Env(#[from] EnvError),
     #[error("cannot read {}: {error}", path.display())]
     Read { path: PathBuf, error: std::io::Error },
     #[error("server `{server}`: {fault}")]
@@ -52,6 +55,7 @@ impl CliError {
             CliError::NothingRan(_) => ExitCode::NothingRan,
             // The machine or the rig could not do it: nothing was said of any server.
             CliError::FanOut(_) => ExitCode::RigInvalid,
+            CliError::Env(error) if !error.is_usage() => ExitCode::RigInvalid,
             CliError::Output(_)
             | CliError::Store(_)
             | CliError::Start(_)
