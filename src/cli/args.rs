@@ -9,7 +9,11 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use super::bench_client;
 use super::idle;
+<<<<<<< HEAD
 use super::model;
+=======
+use super::live::LiveCommand;
+>>>>>>> w-env
 
 /// Finds silent streaming loss between server and client releases before a release does.
 #[derive(Debug, Parser)]
@@ -40,6 +44,9 @@ pub(super) enum Command {
     /// Measure on the wall clock: what a token costs
     #[command(subcommand)]
     Bench(BenchCommand),
+    /// Run the released packages themselves
+    #[command(subcommand)]
+    Live(LiveCommand),
 }
 
 #[derive(Debug, Subcommand)]

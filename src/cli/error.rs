@@ -5,7 +5,11 @@ use std::path::PathBuf;
 use crate::agent_server::profile::ProfileError;
 use crate::agent_server::server::ServerError;
 use crate::judge::ExitCode;
+<<<<<<< HEAD
 use crate::live::model::ModelError;
+=======
+use crate::live::env::EnvError;
+>>>>>>> w-env
 use crate::report::StoreError;
 use crate::run::CellFault;
 use crate::run::fanout::FanOutError;
@@ -35,6 +39,8 @@ pub(super) enum CliError {
     FanOut(#[from] FanOutError),
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error(transparent)]
+    Env(#[from] EnvError),
     #[error("cannot read {}: {error}", path.display())]
     Read { path: PathBuf, error: std::io::Error },
     #[error("server `{server}`: {fault}")]
@@ -55,6 +61,7 @@ impl CliError {
             CliError::NothingRan(_) => ExitCode::NothingRan,
             // The machine or the rig could not do it: nothing was said of any server.
             CliError::FanOut(_) => ExitCode::RigInvalid,
+            CliError::Env(error) if !error.is_usage() => ExitCode::RigInvalid,
             CliError::Output(_)
             | CliError::Store(_)
             | CliError::Start(_)
