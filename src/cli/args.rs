@@ -9,11 +9,8 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use super::bench_client;
 use super::idle;
-<<<<<<< HEAD
-use super::model;
-=======
 use super::live::LiveCommand;
->>>>>>> w-env
+use super::model;
 
 /// Finds silent streaming loss between server and client releases before a release does.
 #[derive(Debug, Parser)]

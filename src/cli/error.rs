@@ -5,11 +5,8 @@ use std::path::PathBuf;
 use crate::agent_server::profile::ProfileError;
 use crate::agent_server::server::ServerError;
 use crate::judge::ExitCode;
-<<<<<<< HEAD
-use crate::live::model::ModelError;
-=======
 use crate::live::env::EnvError;
->>>>>>> w-env
+use crate::live::model::ModelError;
 use crate::report::StoreError;
 use crate::run::CellFault;
 use crate::run::fanout::FanOutError;

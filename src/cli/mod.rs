@@ -45,11 +45,8 @@ pub fn main() -> ExitCode {
         Command::Check(check) => check::run(check),
         Command::Idle(idle) => idle::run(idle),
         Command::Serve(serve) => serve::run(serve),
-<<<<<<< HEAD
         Command::Model(model) => model::run(model),
-=======
         Command::Live(live) => live::run(live),
->>>>>>> w-env
         Command::Bench(bench) => match bench {
             BenchCommand::Fanout(fanout) => fanout::run(fanout),
             BenchCommand::Client(client) => bench_client::run(client),

@@ -109,7 +109,8 @@ impl LivePlan {
     ) -> Result<LiveOutcome, CellFault> {
         let began = Instant::now();
         let (cells, memory) = execute_live(&self.tasks, options, stop, done)?;
-        let (runs, captures): (Vec<_>, Vec<_>) = cells.into_iter().map(|cell| (cell.run, cell.capture)).unzip();
+        let (runs, captures): (Vec<_>, Vec<_>) =
+            cells.into_iter().map(|cell| (cell.run, cell.capture)).unzip();
         let settings = Settings { seed: options.seed, clock: "wall", jobs: options.jobs };
         let run = self.written(&runs, &settings, began.elapsed().as_secs_f64(), today);
         Ok(LiveOutcome { run, captures, memory })
