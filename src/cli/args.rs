@@ -9,6 +9,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use super::bench_client;
 use super::idle;
+use super::judge;
 use super::live::LiveCommand;
 use super::model;
 
@@ -44,6 +45,8 @@ pub(super) enum Command {
     /// Run the released packages themselves
     #[command(subcommand)]
     Live(LiveCommand),
+    /// Judge a recorded live run by the rules of today
+    Judge(judge::Judge),
 }
 
 #[derive(Debug, Subcommand)]

@@ -52,7 +52,8 @@ pub(super) fn run(args: &Matrix) -> Result<ExitCode, CliError> {
     Ok(exit_code(&run))
 }
 
-fn print(run: &Run, format: Format) -> Result<(), CliError> {
+/// Prints a run as it was asked for.
+pub(super) fn print(run: &Run, format: Format) -> Result<(), CliError> {
     match format {
         Format::Table => {
             let mut out = BufWriter::new(anstream::stdout().lock());

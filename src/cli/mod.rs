@@ -9,6 +9,7 @@ mod explain;
 mod fanout;
 mod idle;
 mod interrupt;
+mod judge;
 mod list;
 mod live;
 mod matrix;
@@ -46,6 +47,7 @@ pub fn main() -> ExitCode {
         Command::Idle(idle) => idle::run(idle),
         Command::Serve(serve) => serve::run(serve),
         Command::Model(model) => model::run(model),
+        Command::Judge(args) => judge::run(args),
         Command::Live(live) => live::run(live),
         Command::Bench(bench) => match bench {
             BenchCommand::Fanout(fanout) => fanout::run(fanout),

@@ -29,7 +29,7 @@ pub struct Named<P> {
 }
 
 /// Live cells to run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct LivePlan {
     /// The scenarios, in the order asked for.
     pub scenarios: Vec<Ran>,
@@ -93,8 +93,9 @@ impl LivePlan {
             if self.tasks.iter().any(|task| task.cell.id == cell.id) {
                 continue;
             }
+            let known_as = [server.profile.clone(), client.profile.clone()];
             let (server, client) = (server.package.clone(), client.package.clone());
-            self.tasks.push(Task { cell, server, client, server_profile, choice });
+            self.tasks.push(Task { cell, server, client, server_profile, choice, known_as });
         }
         Ok(())
     }
@@ -114,6 +115,30 @@ impl LivePlan {
         let settings = Settings { seed: options.seed, clock: "wall", jobs: options.jobs };
         let run = self.written(&runs, &settings, began.elapsed().as_secs_f64(), today);
         Ok(LiveOutcome { run, captures, memory })
+    }
+
+    /// One cell of an earlier plan, made again by today's scenario; `None` when the scenario has it no more.
+    pub fn again(
+        &mut self,
+        scenario: &str,
+        server: [&str; 2],
+        client: [&str; 2],
+        id: &str,
+        catalogue: &Catalogue,
+    ) -> Result<Option<()>, PlanError> {
+        let named = |[label, profile]: [&str; 2]| (label.to_owned(), profile.to_owned());
+        let ((label, profile), only_with) = (named(server), None);
+        let server = Named { label, profile, package: ServerPackage::Emulated, only_with };
+        let ((label, profile), only_with) = (named(client), None);
+        let client = Named { label, profile, package: ClientPackage::Emulated, only_with };
+        let mut one = LivePlan::of(&[scenario.to_owned()], &[server], &[client], None, catalogue)?;
+        one.tasks.retain(|task| task.cell.id == id);
+        for ran in one.scenarios {
+            if self.scenarios.iter().all(|s| s.name != ran.name) {
+                self.scenarios.push(ran);
+            }
+        }
+        Ok(one.tasks.pop().map(|task| self.tasks.push(task)))
     }
 
     /// Judges cells that were captured earlier, by the rules of today. A cell without a capture did not run.

@@ -1,7 +1,10 @@
 //! `skewlab live`: the released packages themselves, and what they need.
 
 mod doctor;
+mod matrix;
+mod parties;
 mod progress;
+pub(super) mod record;
 mod setup;
 
 use std::path::PathBuf;
@@ -18,6 +21,8 @@ pub(super) enum LiveCommand {
     Setup(setup::Setup),
     /// Say what is missing, and the one command that mends it
     Doctor(doctor::Doctor),
+    /// Run released servers against released clients, or either against our emulations, and judge every cell
+    Matrix(matrix::LiveMatrix),
 }
 
 /// Which parties, and where their environments are.
@@ -55,6 +60,7 @@ pub(super) fn run(command: &LiveCommand) -> Result<ExitCode, CliError> {
     match command {
         LiveCommand::Setup(setup) => setup::run(setup),
         LiveCommand::Doctor(doctor) => doctor::run(doctor),
+        LiveCommand::Matrix(matrix) => matrix::run(matrix),
     }
 }
 

@@ -68,6 +68,8 @@ pub struct Task {
     pub server_profile: Profile<ServerTraits>,
     /// The client's profile and callback list: what the client is meant to do.
     pub choice: ClientChoice,
+    /// The names by which the catalogue knows both: of a package that nobody has described yet its stand-in's.
+    pub known_as: [String; 2],
 }
 
 impl Task {

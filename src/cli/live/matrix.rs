@@ -1,0 +1,160 @@
+//! `skewlab live matrix`: the released packages meet each other, or our emulations of them.
+
+use std::io::{BufWriter, IsTerminal, Write};
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
+
+use super::Parties;
+use super::parties::{clients, servers};
+use crate::cli::args::Format;
+use crate::cli::error::CliError;
+use crate::cli::{interrupt, matrix, plan};
+use crate::judge::{ExitCode, exit_code};
+use crate::live::env::find_chromium;
+use crate::report;
+use crate::run::live::{ClientPackage, LiveCell, LiveOptions, Memory};
+use crate::seed::Seed;
+use crate::suite::live::LivePlan;
+
+#[derive(Debug, ClapArgs)]
+pub(in crate::cli) struct LiveMatrix {
+    #[command(flatten)]
+    parties: Parties,
+    /// Scenarios, by name or file
+    #[arg(long = "scenario", value_name = "NAME|FILE", default_values = ["release-skew"], value_delimiter = ',')]
+    scenarios: Vec<String>,
+    /// Only cells whose id matches: a glob over the whole id, or without `/` over any part of it
+    #[arg(long, value_name = "GLOB")]
+    only: Option<String>,
+    /// Folder with more profiles: DIR/servers/*.toml and DIR/clients/*.toml
+    #[arg(long, value_name = "DIR")]
+    profiles: Option<PathBuf>,
+    /// Cells at once
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=64))]
+    jobs: u16,
+    /// Write run.json into this folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Keep every frame with its time and direction in this folder, for `skewlab judge`
+    #[arg(long, value_name = "DIR")]
+    record: Option<PathBuf>,
+    /// Keep the folders and logs of servers and clients here [default: a temporary folder that is removed]
+    #[arg(long, value_name = "DIR")]
+    logs: Option<PathBuf>,
+    /// What goes to standard output
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+pub(super) fn run(args: &LiveMatrix) -> Result<ExitCode, CliError> {
+    let catalogue = plan::catalogue(args.profiles.as_ref())?;
+    let cache = args.parties.cache()?;
+    let servers = servers(&cache, &args.parties.servers, &catalogue)?;
+    let clients = clients(&cache, &args.parties.clients, &servers, &catalogue)?;
+    let plan = LivePlan::of(&args.scenarios, &servers, &clients, args.only.as_deref(), &catalogue)?;
+    if plan.tasks.is_empty() {
+        return Err(CliError::NothingRan(
+            ": the scenario has no cell for these servers and clients".to_owned(),
+        ));
+    }
+    let needs_browser = plan.tasks.iter().any(|t| matches!(t.client, ClientPackage::Canvas { .. }));
+    let chromium = if needs_browser {
+        Some(super::runtime()?.block_on(find_chromium(args.parties.chromium.as_deref()))?.path)
+    } else {
+        None
+    };
+    for dir in args.out.iter().chain(&args.record) {
+        // Better to know before the work than after it.
+        report::writable(dir).map_err(|e| CliError::Usage(e.to_string()))?;
+    }
+    let folder = Folder::make(args.logs.clone())?;
+    let options =
+        LiveOptions { jobs: usize::from(args.jobs), seed: Seed(1), folder: folder.path.clone(), chromium };
+    let stop = interrupt::flag();
+    let progress = Progress { total: plan.tasks.len(), done: std::cell::Cell::new(0) };
+    let today = chrono::DateTime::<chrono::Utc>::from(std::time::SystemTime::now()).date_naive();
+    let outcome = plan.run(&options, today, &stop, &|cell| progress.step(cell));
+    Progress::clear();
+    let outcome = outcome.map_err(|fault| CliError::Start(fault.to_string()))?;
+    let written = match &args.out {
+        Some(dir) => report::write_atomically(&dir.join("run.json"), |out| report::json(&outcome.run, out)),
+        None => Ok(()),
+    };
+    // What was found is shown even when it could not be kept.
+    matrix::print(&outcome.run, args.format)?;
+    if args.format == Format::Table {
+        held(&outcome.memory)?;
+    }
+    written?;
+    if let Some(dir) = &args.record {
+        super::record::keep(dir, &args.scenarios, &plan, &outcome)?;
+    }
+    Ok(exit_code(&outcome.run))
+}
+
+/// What the parties held at most.
+fn held(memory: &Memory) -> Result<(), CliError> {
+    let mut out = BufWriter::new(anstream::stdout().lock());
+    let mib = |bytes: &u64| bytes / (1024 * 1024);
+    let line = |of: &std::collections::BTreeMap<String, u64>| {
+        of.iter().map(|(name, bytes)| format!("{name} {} MiB", mib(bytes))).collect::<Vec<_>>().join(", ")
+    };
+    if !memory.servers.is_empty() {
+        writeln!(out, "resident at most: servers {}", line(&memory.servers))?;
+    }
+    if !memory.clients.is_empty() {
+        writeln!(out, "                  clients {}", line(&memory.clients))?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// The folder of a run; a temporary one goes when the run is over.
+struct Folder {
+    path: PathBuf,
+    temporary: bool,
+}
+
+impl Folder {
+    fn make(named: Option<PathBuf>) -> Result<Folder, CliError> {
+        let temporary = named.is_none();
+        let path = named
+            .unwrap_or_else(|| std::env::temp_dir().join(format!("skewlab-live-{}", std::process::id())));
+        std::fs::create_dir_all(&path)
+            .map_err(|error| CliError::Start(format!("{}: {error}", path.display())))?;
+        Ok(Folder { path, temporary })
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if self.temporary {
+            let _ = std::fs::remove_dir_all(&self.path);
+        }
+    }
+}
+
+/// Cells done: one line each where nobody watches, one line in all where somebody does.
+struct Progress {
+    total: usize,
+    done: std::cell::Cell<usize>,
+}
+
+impl Progress {
+    fn step(&self, cell: &LiveCell) {
+        self.done.set(self.done.get() + 1);
+        let (done, total) = (self.done.get(), self.total);
+        if std::io::stderr().is_terminal() {
+            eprint!("\r{done}/{total} cells");
+        } else if let Err(fault) = &cell.run.result {
+            eprintln!("{done}/{total}: {fault}");
+        }
+    }
+
+    fn clear() {
+        if std::io::stderr().is_terminal() {
+            eprint!("\r{:width$}\r", "", width = 40);
+        }
+    }
+}
