@@ -141,6 +141,15 @@ async fn a_caller_that_leaves_is_noticed() {
     assert_eq!((page.finished, page.requests), (0, 1));
     let sent = page.aborted_at.unwrap();
     assert!((4..1000).contains(&sent) && page.parts.len() == sent + 1, "{sent}");
+
+    // In a silence too, when nothing is written that could fail.
+    let parts = vec![Part::text("a"), Part::Stall(Duration::from_hours(1)), Part::text("b")];
+    model.register("silent", Reply { parts, role_chunk: false, ..Reply::default() }).unwrap();
+    let mut answer = ask(model.addr(), "POST", CHAT, &chat("[[skewlab:silent]]")).await;
+    answer.write().await.unwrap();
+    drop(answer);
+    let page = book(&model, "silent", |page| page.aborted_at.is_some()).await;
+    assert_eq!((page.aborted_at, page.produced.as_slice()), (Some(1), &[piece(Class::Text, "a")][..]));
 }
 
 #[tokio::test]

@@ -3,7 +3,9 @@
 //!
 //! Nothing is kept per conversation. A message of the person carries a marker, `[[skewlab:TAG]]`, and the marker in the
 //! *last* message of the user names the reply. So several conversations run at once, a repeated request gets the same
-//! answer, and requests that nobody planned (a title, say) get the default reply.
+//! answer, and a request that nobody planned gets the default reply. The request for a title, which an agent-server makes
+//! by itself unless told not to, quotes the person's message with its marker (measured on 1.58.2). It asks for no
+//! stream, so it counts in [`Streamed::whole`] and not in what was produced.
 //!
 //! Emission is open loop: when a part is due depends on the script alone (see [`Reply`]), and [`SentPart`] says how
 //! late it left.

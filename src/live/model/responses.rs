@@ -1,11 +1,12 @@
 //! The Responses API, as litellm 1.105 reads it (run with agent-server 1.58.2).
 //!
 //! Reasoning goes as a reasoning item with a summary, beside the message item; both stay open to the end, so that a
-//! reply may change between them at every part. **The subject does not keep them apart:** the SDK of 1.58.2 makes a
-//! content delta of `response.reasoning_summary_text.delta` as of any text (`llm.py`, `_process_stream_event`), skips
-//! deltas without a character, and takes the id of the item for the id of the attempt. So reasoning arrives as text,
-//! empty pieces do not arrive, and on the session socket a change of item reads as a new attempt. A workload that
-//! is about reasoning or empty text belongs on the chat API.
+//! reply may change between them at every part.
+//!
+//! **Reasoning and empty text do not pass this API.** litellm 1.105.7 has no type for
+//! `response.reasoning_summary_text.delta`, and the SDK of 1.58.2 skips what has none: of 7 reasoning and 20 text
+//! parts 20 deltas arrived on either socket, all text (measured). The SDK also skips a delta without a character
+//! (read in `llm.py`). A workload that is about either class belongs on the chat API.
 
 use serde_json::{Value, json};
 

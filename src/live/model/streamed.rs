@@ -17,7 +17,7 @@ pub struct Streamed {
     /// Answers that came to their end.
     pub finished: u64,
     /// Answers that were given whole, because no stream was asked for. They leave no parts and no pieces: nothing of
-    /// them was streamed.
+    /// them was streamed. The request for a title is one of them.
     pub whole: u64,
     /// Answers that failed with an HTTP status because the reply says so.
     pub refused: u64,
