@@ -4,6 +4,7 @@ Commands come as JSON lines on standard input, reports go out as marked JSON lin
 this file has the protocol. The package is used through its public interface, and nothing of it is changed here.
 """
 
+import contextlib
 import json
 import os
 import signal
@@ -136,9 +137,11 @@ def describe(event):
         said["text"] = text_of(event)
     elif name == "ConversationStateUpdateEvent":
         said["key"] = event.key
-        value = json.dumps(event.value, default=str)
-        if len(value) <= SHORT:
-            said["value"] = json.loads(value)
+        # Nested deeper than can be written: it is not short. The package must not see an error of ours.
+        with contextlib.suppress(ValueError, RecursionError):
+            value = json.dumps(event.value, default=str)
+            if len(value) <= SHORT:
+                said["value"] = json.loads(value)
     return said
 
 
@@ -278,14 +281,16 @@ def decode(raw):
 
 
 def check(order):
-    said = {"name": order.get("name"), "outcome": "rejected", "class": None, "type": None, "error": None}
+    said = dict.fromkeys(("name", "outcome", "class", "type", "error", "content", "reasoning"))
+    said |= {"name": order.get("name"), "outcome": "rejected"}
     try:
         event = decode(order["raw"])
+    except Exception as error:
+        said |= blame(error)
+    else:
         told = describe(event)
         said |= {"outcome": "accepted", "class": told["class"]}
         said |= {"content": told.get("content"), "reasoning": told.get("reasoning")}
-    except Exception as error:
-        said |= blame(error)
     report("checked", order.get("cell"), **said)
 
 

@@ -223,7 +223,8 @@ class Cell {
 
 /** One frame through a client of its own, so that no frame is a duplicate of another. */
 async function check(order, client) {
-  const said = { name: order.name ?? null, outcome: 'rejected', class: null, type: null, error: null };
+  const said = { name: order.name ?? null, outcome: 'rejected', class: null, kind: null, type: null, error: null };
+  Object.assign(said, { content: null, reasoning: null });
   const workspace = new client.RemoteWorkspace({ host: `http://${CHECK_HOST}`, workingDir: '/', apiKey: 'k' });
   const errors = [];
   const conversation = new client.RemoteConversation({ kind: 'Agent' }, workspace, {
