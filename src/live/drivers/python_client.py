@@ -20,6 +20,11 @@ SHORT = 200
 LONG = 500
 
 
+def wellformed(text):
+    """A text that UTF-8 can hold: half a character, which JSON can carry, becomes U+FFFD."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 class Reports:
     """Writes reports to what was standard output; whatever else is printed from now on goes to standard error.
 
@@ -35,7 +40,7 @@ class Reports:
     def __call__(self, ev, cell=None, **fields):
         with self.lock:
             report = {"ev": ev, "cell": cell, "at": round(time.monotonic() - START, 6), **fields}
-            line = (MARK + json.dumps(report, default=str) + "\n").encode()
+            line = (MARK + wellformed(json.dumps(report, default=str, ensure_ascii=False)) + "\n").encode()
             while line:
                 line = line[os.write(self.fd, line) :]
 
@@ -137,9 +142,9 @@ def describe(event):
         said["text"] = text_of(event)
     elif name == "ConversationStateUpdateEvent":
         said["key"] = event.key
-        # Nested deeper than can be written: it is not short. The package must not see an error of ours.
+        # What JSON has no word for, or is nested too deeply, is left out. The package must not see an error of ours.
         with contextlib.suppress(ValueError, RecursionError):
-            value = json.dumps(event.value, default=str)
+            value = json.dumps(event.value, default=str, allow_nan=False)
             if len(value) <= SHORT:
                 said["value"] = json.loads(value)
     return said
