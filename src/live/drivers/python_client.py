@@ -4,6 +4,7 @@ Commands come as JSON lines on standard input, reports go out as marked JSON lin
 this file has the protocol. The package is used through its public interface, and nothing of it is changed here.
 """
 
+import contextlib
 import json
 import os
 import signal
@@ -17,6 +18,11 @@ LEAVE_S = 10.0
 QUIT_S = 2.0
 SHORT = 200
 LONG = 500
+
+
+def wellformed(text):
+    """A text that UTF-8 can hold: half a character, which JSON can carry, becomes U+FFFD."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 class Reports:
@@ -34,7 +40,7 @@ class Reports:
     def __call__(self, ev, cell=None, **fields):
         with self.lock:
             report = {"ev": ev, "cell": cell, "at": round(time.monotonic() - START, 6), **fields}
-            line = (MARK + json.dumps(report, default=str) + "\n").encode()
+            line = (MARK + wellformed(json.dumps(report, default=str, ensure_ascii=False)) + "\n").encode()
             while line:
                 line = line[os.write(self.fd, line) :]
 
@@ -136,9 +142,11 @@ def describe(event):
         said["text"] = text_of(event)
     elif name == "ConversationStateUpdateEvent":
         said["key"] = event.key
-        value = json.dumps(event.value, default=str)
-        if len(value) <= SHORT:
-            said["value"] = json.loads(value)
+        # What JSON has no word for, or is nested too deeply, is left out. The package must not see an error of ours.
+        with contextlib.suppress(ValueError, RecursionError):
+            value = json.dumps(event.value, default=str, allow_nan=False)
+            if len(value) <= SHORT:
+                said["value"] = json.loads(value)
     return said
 
 
@@ -278,14 +286,16 @@ def decode(raw):
 
 
 def check(order):
-    said = {"name": order.get("name"), "outcome": "rejected", "class": None, "type": None, "error": None}
+    said = dict.fromkeys(("name", "outcome", "class", "type", "error", "content", "reasoning"))
+    said |= {"name": order.get("name"), "outcome": "rejected"}
     try:
         event = decode(order["raw"])
+    except Exception as error:
+        said |= blame(error)
+    else:
         told = describe(event)
         said |= {"outcome": "accepted", "class": told["class"]}
         said |= {"content": told.get("content"), "reasoning": told.get("reasoning")}
-    except Exception as error:
-        said |= blame(error)
     report("checked", order.get("cell"), **said)
 
 

@@ -109,16 +109,16 @@ def delta_stands_alone(tree):
         """
 from datetime import datetime as _now
 from uuid import uuid4 as _uuid
-from pydantic import ConfigDict as _Config, Field as _Field
+from pydantic import Field as _Field
 from openhands.sdk.utils.models import DiscriminatedUnionMixin as _Union
 """,
     )
     delta.bases = [ast.Name("_Union", ast.Load())]
-    # Declared first, so that the keys on the wire keep their order.
+    # Declared first, so that the keys on the wire keep their order. No `extra="forbid"`: that a client built from this
+    # leaves out what it does not know is what the proposal is for.
     first = next(i for i, line in enumerate(delta.body) if isinstance(line, ast.AnnAssign))
     delta.body[first:first] = lines(
         """
-model_config = _Config(extra="forbid", frozen=True)
 id: str = _Field(default_factory=lambda: str(_uuid()))
 timestamp: str = _Field(default_factory=lambda: _now.now().isoformat())
 """

@@ -22,10 +22,27 @@ const SHORT = 200;
 const LONG = 500;
 const ENDS = ['finished', 'error', 'stuck', 'paused'];
 
+/** For JSON.stringify: half a character, which UTF-8 cannot hold, becomes U+FFFD. */
+function wellFormed(_, value) {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key.toWellFormed(), inner]));
+}
+
 function report(ev, cell, fields) {
   const at = Number((performance.now() / 1000).toFixed(6));
   // Writing to a pipe is synchronous, so reports come out whole and in order.
-  process.stdout.write(`@skewlab ${JSON.stringify({ ev, cell: cell ?? null, at, ...fields })}\n`);
+  process.stdout.write(`@skewlab ${JSON.stringify({ ev, cell: cell ?? null, at, ...fields }, wellFormed)}\n`);
+}
+
+/** The value, unless it is nested too deeply to be written: the client must not see an error of ours. */
+function printable(value) {
+  try {
+    JSON.stringify(value, wellFormed);
+    return value;
+  } catch (error) {
+    return `(${words(error)})`;
+  }
 }
 
 const words = (value) => (value instanceof Error ? value.message : String(value));
@@ -55,24 +72,33 @@ function textOf(event) {
   return Array.isArray(content) ? content.map((part) => record(part).text ?? '').join('') : '';
 }
 
-/** What a report says of a value that reached the callback: any JSON value can. */
+/** What the application of the package's documentation would append for a delta: `text += event.content`. */
+function shown(content) {
+  try {
+    return content === undefined || content === null ? '' : String(content);
+  } catch (error) {
+    return `(${words(error)})`;
+  }
+}
+
+/** What a report says of a value that reached the callback: any JSON value can, and so can any field be anything. */
 function describe(value) {
   const event = record(value);
   const said = { class: null, kind: event.kind ?? null, id: event.id ?? null, source: event.source ?? null };
   if (event.type !== undefined) said.type = event.type;
-  const whole = JSON.stringify(value) ?? 'null';
+  const short = (part, limit) => (JSON.stringify(printable(part))?.length ?? 0) <= limit;
   if (event.kind === 'StreamingDeltaEvent') {
-    Object.assign(said, { content: event.content ?? null, reasoning: event.reasoning_content ?? null, event: value });
-  } else if (whole.length <= LONG) {
+    Object.assign(said, { content: event.content ?? null, reasoning: event.reasoning_content ?? null });
+    Object.assign(said, { shown: shown(event.content), event: value });
+  } else if (short(value, LONG)) {
     said.event = value;
   }
   if (event.kind === 'MessageEvent' && event.source === 'agent') said.text = textOf(event);
   if (event.kind === 'ConversationStateUpdateEvent') {
     said.key = event.key;
-    const state = JSON.stringify(event.value);
-    if (state !== undefined && state.length <= SHORT) said.value = event.value;
+    if (short(event.value, SHORT)) said.value = event.value;
   }
-  return said;
+  return Object.fromEntries(Object.entries(said).map(([key, part]) => [key, printable(part)]));
 }
 
 /** A socket that connects to nothing: a frame that is to be checked goes through the client's own handler. */
@@ -223,14 +249,15 @@ class Cell {
 
 /** One frame through a client of its own, so that no frame is a duplicate of another. */
 async function check(order, client) {
-  const said = { name: order.name ?? null, outcome: 'rejected', class: null, type: null, error: null };
+  const said = { name: order.name ?? null, outcome: 'rejected', class: null, kind: null, type: null, error: null };
+  Object.assign(said, { content: null, reasoning: null, shown: null });
   const workspace = new client.RemoteWorkspace({ host: `http://${CHECK_HOST}`, workingDir: '/', apiKey: 'k' });
   const errors = [];
   const conversation = new client.RemoteConversation({ kind: 'Agent' }, workspace, {
     conversationId: 'check',
     callback: (value) => {
-      const { kind, content, reasoning } = describe(value);
-      Object.assign(said, { outcome: 'accepted', kind, content: content ?? null, reasoning: reasoning ?? null });
+      const { kind, content = null, reasoning = null, shown: text = null } = describe(value);
+      Object.assign(said, { outcome: 'accepted', kind, content, reasoning, shown: text });
     },
     onError: (error) => errors.push(error),
   });
