@@ -1,7 +1,7 @@
 //! What can be typed for a version.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::error::{EnvError, nearest};
 use crate::unit::Release;
@@ -128,7 +128,7 @@ fn version(kind: Kind, said: &str) -> Option<Version> {
         if let Some(dir) = said.strip_prefix("path:") {
             return (!dir.is_empty()).then(|| Version::Path(dir.into()));
         }
-        if said.ends_with(".whl") {
+        if Path::new(said).extension().is_some_and(|e| e == "whl") {
             return Some(Version::Wheel(said.into()));
         }
     }
