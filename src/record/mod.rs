@@ -3,6 +3,7 @@
 
 pub mod bench;
 pub mod budget;
+pub mod certificate;
 pub mod cost;
 pub mod expectation;
 pub mod flow;
@@ -13,6 +14,7 @@ pub mod run;
 pub mod verdict;
 
 pub use budget::{Budget, Budgeted, Comparison, CpuLimit, CpuRatio, Limit, Metric};
+pub use certificate::{CERTIFICATE_SCHEMA, Certificate, Disagreement};
 pub use cost::DeltaCosts;
 pub use expectation::{Consumer, Duties, Expected, Known};
 pub use flow::{Class, Hop, HopFlow, Reason};

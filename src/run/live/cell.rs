@@ -27,6 +27,9 @@ const READY_WITHIN: Duration = Duration::from_secs(45);
 /// 2 s turn, with one traceback a token.
 const SLACK: Duration = Duration::from_mins(1);
 
+/// How long a turn whose start raised an exception may take to begin all the same, and to end.
+const BEGUN_WITHIN: Duration = Duration::from_secs(15);
+
 /// How long nothing passes on the sockets when a turn has settled.
 const QUIET: Duration = Duration::from_millis(300);
 
@@ -80,7 +83,9 @@ pub(super) async fn library(
         return Err(CellFault::Setup(format!("the client could not attend: {}", why.unwrap_or("no reason"))));
     };
     driver.say(&tag, text, within, &mut said).await.map_err(hung)?;
-    over(stand, &conversation, within).await?;
+    // A run that raised may never have begun; where it did, the server goes on.
+    let raised = said.iter().any(|s| matches!(s.what, Report::Raised { .. }));
+    over(stand, &conversation, if raised { BEGUN_WITHIN } else { within }, raised).await?;
     let settled = Instant::now() + SETTLE_WITHIN;
     while Instant::now() < settled && !quiet(rig, stand, &conversation) {
         driver.listen(Instant::now() + LOOK_EVERY, &mut said).await.map_err(hung)?;
@@ -121,7 +126,7 @@ pub(super) async fn emulated(
         tokio::spawn(async move { link::attend(&target, &traits, client, &phase, stopped).await });
     let _ = timeout(READY_WITHIN, phases.wait_for(|p| *p != Phase::Connecting)).await;
     stand.rest.say(&conversation, text).await.map_err(|e| setup(&e))?;
-    over(stand, &conversation, length(&cell.workload).saturating_add(SLACK)).await?;
+    over(stand, &conversation, length(&cell.workload).saturating_add(SLACK), false).await?;
     settle(rig, stand, &conversation).await;
     stop.send_replace(true);
     let attended = attending.await.map_err(|e| CellFault::Panicked(e.to_string()))?;
@@ -129,8 +134,14 @@ pub(super) async fn emulated(
     Ok(Attended { conversation, client: ClientSide::Emulated { trace: Box::new(attended.trace) }, ran })
 }
 
-/// Waits until the server says that nothing runs in the conversation.
-pub(super) async fn over(stand: &Stand, conversation: &str, within: Duration) -> Result<(), CellFault> {
+/// Waits until the server says that nothing runs in the conversation. One that has not begun is waited for, unless it
+/// `may_not` begin: then not having begun within the time is an end too.
+pub(super) async fn over(
+    stand: &Stand,
+    conversation: &str,
+    within: Duration,
+    may_not: bool,
+) -> Result<(), CellFault> {
     let deadline = Instant::now() + within;
     let mut begun = false;
     loop {
@@ -141,7 +152,7 @@ pub(super) async fn over(stand: &Stand, conversation: &str, within: Duration) ->
             return Ok(());
         }
         if Instant::now() > deadline {
-            return Err(CellFault::Deadline(within.as_secs()));
+            return if may_not && !begun { Ok(()) } else { Err(CellFault::Deadline(within.as_secs())) };
         }
         sleep(LOOK_EVERY).await;
     }

