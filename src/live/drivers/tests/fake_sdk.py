@@ -66,8 +66,8 @@ from openhands.sdk.event.base import Event
 
 class StreamingDeltaEvent(Event):
     source: str = "agent"
-    content: str | None = None
-    reasoning_content: str | None = None
+    content: str = None
+    reasoning_content: str = None
 """,
     "openhands/sdk/conversation/__init__.py": "",
     "openhands/sdk/conversation/impl/__init__.py": "",
@@ -132,7 +132,7 @@ class RemoteConversation:
             callback(event)
 
     def send_message(self, text):
-        print("a line without an end", end="")
+        print("a line without an end", end="", flush=True)
 
     def run(self):
         asyncio.run(self._ws_client._client_loop())
