@@ -137,6 +137,7 @@ class Cell {
   conversation = null;
   left = false;
   running = false;
+  connected = false;
 
   constructor(name, client) {
     this.name = name;
@@ -151,6 +152,7 @@ class Cell {
   }
 
   heard(value) {
+    this.connected = true;
     this.report('callback', { list: 'callback', ...describe(value) });
     const event = record(value);
     if (event.kind !== 'ConversationStateUpdateEvent') return;
@@ -161,7 +163,8 @@ class Cell {
 
   failed(where, error) {
     this.report('error', { where, ...blame(error) });
-    this.sign('error');
+    // After a first frame it is about a frame, not about the socket.
+    if (!this.connected) this.sign('error');
   }
 
   async attend(order) {
