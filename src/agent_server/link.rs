@@ -163,9 +163,9 @@ async fn open(
     let io = onlooker.connected(io);
     let url = format!("ws://{}{}", target.dialer.authority(), path(target, connect));
     // The error would repeat the URL, and with it the key.
-    let request = url
-        .into_client_request()
-        .map_err(|_| none(Some(peer), "the URL that this client writes is not one: a blank in its key, say"))?;
+    let request = url.into_client_request().map_err(|_| {
+        none(Some(peer), "the URL that this client writes is not one: a blank in its key, say")
+    })?;
     let limit = (connect.max_frame_bytes > 0).then_some(connect.max_frame_bytes);
     let config =
         WebSocketConfig::default().max_message_size(limit).max_frame_size(limit).read_buffer_size(8 * 1024);

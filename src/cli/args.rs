@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::attach::Attach;
 use super::fanout::FanOut;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
@@ -33,6 +34,8 @@ pub(super) enum Command {
     Idle(Idle),
     /// Run one emulated server alone
     Serve(Serve),
+    /// Attach emulated clients to a server that somebody else runs, and say what they missed
+    Attach(Attach),
     /// Measure on the wall clock: what a token costs
     #[command(subcommand)]
     Bench(BenchCommand),

@@ -7,6 +7,7 @@ use crate::agent_server::server::ServerError;
 use crate::judge::ExitCode;
 use crate::report::StoreError;
 use crate::run::CellFault;
+use crate::run::attach::AttachError;
 use crate::run::fanout::FanOutError;
 use crate::scenario::ScenarioError;
 use crate::suite::PlanError;
@@ -31,6 +32,8 @@ pub(super) enum CliError {
     #[error(transparent)]
     FanOut(#[from] FanOutError),
     #[error(transparent)]
+    Attach(#[from] AttachError),
+    #[error(transparent)]
     Store(#[from] StoreError),
     #[error("cannot read {}: {error}", path.display())]
     Read { path: PathBuf, error: std::io::Error },
@@ -52,11 +55,15 @@ impl CliError {
             CliError::NothingRan(_) => ExitCode::NothingRan,
             // The machine or the rig could not do it: nothing was said of any server.
             CliError::FanOut(_) => ExitCode::RigInvalid,
+            CliError::Attach(AttachError::Unreachable { .. } | AttachError::Say { .. }) => {
+                ExitCode::RigInvalid
+            }
             CliError::Output(_)
             | CliError::Store(_)
             | CliError::Start(_)
             | CliError::Swarm(_)
             | CliError::Idle { .. }
+            | CliError::Attach(AttachError::Start(_))
             | CliError::Server(ServerError::Bind { .. }) => ExitCode::Internal,
             _ => ExitCode::Usage,
         }

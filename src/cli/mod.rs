@@ -1,6 +1,8 @@
 //! The command line: one file a command. Results go to standard output, everything else to standard error.
 
+mod address;
 mod args;
+mod attach;
 mod bench_client;
 mod bench_target;
 mod check;
@@ -9,6 +11,7 @@ mod explain;
 mod fanout;
 mod idle;
 mod interrupt;
+mod key;
 mod list;
 mod matrix;
 mod plan;
@@ -43,6 +46,7 @@ pub fn main() -> ExitCode {
         Command::Check(check) => check::run(check),
         Command::Idle(idle) => idle::run(idle),
         Command::Serve(serve) => serve::run(serve),
+        Command::Attach(attach) => attach::run(attach),
         Command::Bench(bench) => match bench {
             BenchCommand::Fanout(fanout) => fanout::run(fanout),
             BenchCommand::Client(client) => bench_client::run(client),
