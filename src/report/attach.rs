@@ -62,7 +62,9 @@ pub fn attach_table(report: &AttachReport, out: &mut dyn Write) -> io::Result<()
         }
     }
     bytes(seen, out)?;
-    writeln!(out, "reader      {:.0} % of a core", seen.reader_cpu * 100.0)?;
+    if joined > 0 {
+        writeln!(out, "reader      {:.0} % of a core", seen.reader_cpu * 100.0)?;
+    }
     if !seen.complete {
         writeln!(out, "interrupted: this is what was seen until then")?;
     }
