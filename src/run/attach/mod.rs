@@ -45,7 +45,7 @@ const OTHER_DESCRIPTORS: u64 = 32;
 const IN_FLIGHT: u32 = 16;
 /// How often it is looked how far things are.
 const TICK: Duration = Duration::from_millis(5);
-/// How long the last clients may take to join.
+/// How long nobody may get an answer while clients join.
 const JOIN_WAIT: Duration = Duration::from_secs(30);
 /// How long nothing comes when histories are through, and how long that is waited for on a conversation that never rests.
 const QUIET: Duration = Duration::from_millis(300);
@@ -174,17 +174,18 @@ async fn join(
     let choice = &plan.choice;
     let traits = Arc::new(choice.profile.traits.clone());
     let mut attending: Vec<Attending> = Vec::new();
-    let mut started = Instant::now();
-    while !stop.load(Ordering::SeqCst) {
-        let answered = look(board).answered;
+    let (mut answered, mut moved) = (0, Instant::now());
+    // A server that has not answered anybody for so long is not asked by any more.
+    while moved.elapsed() < JOIN_WAIT && !stop.load(Ordering::SeqCst) {
+        let before = std::mem::replace(&mut answered, look(board).answered);
+        if answered > before {
+            moved = Instant::now();
+        }
         let here = u32::try_from(attending.len()).unwrap_or(u32::MAX);
-        if here == plan.clients && (answered >= here || started.elapsed() > JOIN_WAIT) {
+        if answered >= plan.clients {
             break;
         }
-        // A client that hangs keeps its place in the queue until the last one is given up as well.
-        if here == plan.clients
-            || (here.saturating_sub(answered) >= IN_FLIGHT && started.elapsed() <= JOIN_WAIT)
-        {
+        if here == plan.clients || here.saturating_sub(answered) >= IN_FLIGHT {
             sleep(TICK).await;
             continue;
         }
@@ -197,7 +198,6 @@ async fn join(
             (attended, seat)
         });
         attending.push(Attending { phase: phases, task });
-        started = Instant::now();
     }
     let waiting = Instant::now();
     while waiting.elapsed() < QUIET_WAIT && !stop.load(Ordering::SeqCst) {
