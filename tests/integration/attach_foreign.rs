@@ -97,10 +97,11 @@ async fn serve(
         }
     }
     if treats != Treats::WithoutEnd {
-        let text: String = (0..DELTAS).map(|n| format!("tok{n} ")).collect();
+        let texts: Vec<String> = (0..DELTAS).map(|n| format!("tok{n} ")).collect();
+        let text = texts.concat();
         socket.send(Message::text(end(&text))).await.unwrap();
     }
-    sleep(Duration::from_secs(60)).await;
+    sleep(Duration::from_mins(1)).await;
 }
 
 fn args(address: &str) -> Vec<String> {
