@@ -49,6 +49,32 @@ pub struct Attended {
     pub peer: Option<PeerId>,
 }
 
+/// Somebody who looks on while a client attends: told of everything before the client is.
+pub trait Onlooker: Send {
+    /// The connection stands and nothing was written yet. What is returned is used instead of it.
+    fn connected(&mut self, io: Io) -> Io {
+        io
+    }
+
+    /// The server took the upgrade, with this `Sec-WebSocket-Extensions` if it sent one.
+    fn opened(&mut self, _extensions: Option<&str>) {}
+
+    /// It did not: the HTTP status, or 0 where there was no answer, and the reason in words without a key.
+    fn refused(&mut self, _status: u16, _why: &str) {}
+
+    /// A frame was read. Each of these calls leaves one receipt in the client's trace, in the same order.
+    fn frame(&mut self, _frame: Incoming<'_>) {}
+
+    /// The client counts itself as connected.
+    fn ready(&mut self) {}
+
+    /// The connection ended, and this client did not end it by leaving.
+    fn closed(&mut self, _code: u16, _reason: &str) {}
+}
+
+/// Nobody looks on.
+impl Onlooker for () {}
+
 /// How long a polite close may take.
 const CLOSE_WAIT: Duration = Duration::from_secs(1);
 
@@ -59,28 +85,46 @@ const FIRST_FRAME_WAIT: Duration = Duration::from_secs(30);
 pub async fn attend(
     target: &Target,
     traits: &ClientTraits,
+    client: Client,
+    phase: &watch::Sender<Phase>,
+    stop: watch::Receiver<bool>,
+) -> Attended {
+    attend_before(target, traits, client, phase, stop, &mut ()).await
+}
+
+/// The same with somebody who looks on.
+pub async fn attend_before(
+    target: &Target,
+    traits: &ClientTraits,
     mut client: Client,
     phase: &watch::Sender<Phase>,
     mut stop: watch::Receiver<bool>,
+    onlooker: &mut impl Onlooker,
 ) -> Attended {
     let mut trace = ClientTrace::default();
-    let (peer, socket) = match open(target, &traits.connect).await {
+    let (peer, socket) = match open(target, &traits.connect, onlooker).await {
         Ok((peer, socket)) => (Some(peer), Some(socket)),
-        Err(Refused { peer, status }) => {
+        Err(Refused { peer, status, why }) => {
+            onlooker.refused(status, &why);
             client.refused(status, &mut trace);
             (peer, None)
         }
     };
     let started = Instant::now();
     if let Some(mut socket) = socket {
-        read(&mut socket, &traits.connect, &mut client, &mut trace, phase, &mut stop).await;
+        let mut seat = Seat { client: &mut client, trace: &mut trace, onlooker };
+        read(&mut socket, &traits.connect, &mut seat, phase, &mut stop).await;
         let _ = timeout(CLOSE_WAIT, leave(&mut socket)).await;
     }
     // Whoever waits for this client to get ready waits its whole time, and is then told.
     if *phase.borrow() == Phase::Connecting {
         if !traits.connect.ready_timeout_s.is_zero() {
-            sleep_until(started + traits.connect.ready_timeout_s.duration()).await;
-            client.not_ready(&mut trace);
+            let limit = started + traits.connect.ready_timeout_s.duration();
+            tokio::select! {
+                biased;
+                _ = stop.wait_for(|stop| *stop) => {}
+                () = sleep_until(limit) => client.not_ready(&mut trace),
+            }
         }
         phase.send_replace(Phase::Failed);
     }
@@ -91,19 +135,44 @@ pub async fn attend(
 struct Refused {
     peer: Option<PeerId>,
     status: u16,
+    why: String,
 }
 
-async fn open(target: &Target, connect: &ConnectTraits) -> Result<(PeerId, WebSocketStream<Io>), Refused> {
+/// A client, its notes and who looks on.
+struct Seat<'a, O> {
+    client: &'a mut Client,
+    trace: &'a mut ClientTrace,
+    onlooker: &'a mut O,
+}
+
+impl<O: Onlooker> Seat<'_, O> {
+    fn receive(&mut self, frame: Incoming<'_>) {
+        self.onlooker.frame(frame);
+        self.client.receive(frame, self.trace);
+    }
+}
+
+async fn open(
+    target: &Target,
+    connect: &ConnectTraits,
+    onlooker: &mut impl Onlooker,
+) -> Result<(PeerId, WebSocketStream<Io>), Refused> {
     // Status 0 stands for a connection that never got as far as an answer.
-    let none = |peer| Refused { peer, status: 0 };
-    let (io, peer) = target.dialer.dial().await.map_err(|_| none(None))?;
-    let url = format!("ws://127.0.0.1{}", path(target, connect));
-    let request = url.into_client_request().map_err(|_| none(Some(peer)))?;
+    let none = |peer, why: &str| Refused { peer, status: 0, why: why.to_owned() };
+    let (io, peer) = target.dialer.dial().await.map_err(|e| none(None, &e.kind().to_string()))?;
+    let io = onlooker.connected(io);
+    let url = format!("ws://{}{}", target.dialer.authority(), path(target, connect));
+    // The error would repeat the URL, and with it the key.
+    let request = url.into_client_request().map_err(|_| {
+        none(Some(peer), "the URL that this client writes is not one: a blank in its key, say")
+    })?;
     let limit = (connect.max_frame_bytes > 0).then_some(connect.max_frame_bytes);
     let config =
         WebSocketConfig::default().max_message_size(limit).max_frame_size(limit).read_buffer_size(8 * 1024);
     match client_async_with_config(request, io, Some(config)).await {
-        Ok((mut socket, _)) => {
+        Ok((mut socket, response)) => {
+            let extensions = response.headers().get("sec-websocket-extensions");
+            onlooker.opened(extensions.and_then(|value| value.to_str().ok()));
             if let (Auth::FirstFrame, Some(key)) = (connect.auth, &target.key) {
                 let frame = serde_json::json!({"type": "auth", "session_api_key": key}).to_string();
                 // If the server is gone already, the first read says so.
@@ -111,8 +180,12 @@ async fn open(target: &Target, connect: &ConnectTraits) -> Result<(PeerId, WebSo
             }
             Ok((peer, socket))
         }
-        Err(WsError::Http(response)) => Err(Refused { peer: Some(peer), status: response.status().as_u16() }),
-        Err(_) => Err(none(Some(peer))),
+        Err(WsError::Http(response)) => {
+            let status = response.status().as_u16();
+            Err(Refused { peer: Some(peer), status, why: format!("HTTP {status}") })
+        }
+        Err(WsError::Io(error)) => Err(none(Some(peer), &error.kind().to_string())),
+        Err(_) => Err(none(Some(peer), "the answer to the upgrade is no WebSocket handshake")),
     }
 }
 
@@ -149,8 +222,7 @@ fn path(target: &Target, connect: &ConnectTraits) -> String {
 async fn read(
     socket: &mut WebSocketStream<Io>,
     connect: &ConnectTraits,
-    client: &mut Client,
-    trace: &mut ClientTrace,
+    seat: &mut Seat<'_, impl Onlooker>,
     phase: &watch::Sender<Phase>,
     stop: &mut watch::Receiver<bool>,
 ) {
@@ -165,32 +237,33 @@ async fn read(
         tokio::select! {
             biased;
             message = socket.next() => {
-                if !take(message, socket, client, trace).await {
+                if !take(message, socket, seat).await {
                     if !waiting {
                         phase.send_replace(Phase::Failed);
                     }
                     return;
                 }
-                tick_at = client.next_tick().map(|wait| tick_at.unwrap_or_else(|| Instant::now() + wait));
-                if waiting && client.is_ready() {
+                tick_at = seat.client.next_tick().map(|wait| tick_at.unwrap_or_else(|| Instant::now() + wait));
+                if waiting && seat.client.is_ready() {
                     waiting = false;
+                    seat.onlooker.ready();
                     phase.send_replace(Phase::Ready);
                 }
             }
             () = sleep_until(due), if timed => {
                 if tick_at.take().is_some() {
-                    client.tick(trace);
+                    seat.client.tick(seat.trace);
                 } else {
                     waiting = false;
                     if own_timeout {
-                        client.not_ready(trace);
+                        seat.client.not_ready(seat.trace);
                     }
                     phase.send_replace(Phase::Failed);
                 }
             }
             changed = stop.changed() => {
                 if changed.is_err() || *stop.borrow() {
-                    trace.unread = Some(Reason::CLIENT_LEFT);
+                    seat.trace.unread = Some(Reason::CLIENT_LEFT);
                     return;
                 }
             }
@@ -202,16 +275,15 @@ async fn read(
 async fn take(
     message: Option<Result<Message, WsError>>,
     socket: &mut WebSocketStream<Io>,
-    client: &mut Client,
-    trace: &mut ClientTrace,
+    seat: &mut Seat<'_, impl Onlooker>,
 ) -> bool {
     let (code, why, unread) = match message {
         Some(Ok(Message::Text(text))) => {
-            client.receive(Incoming::Text(&text), trace);
+            seat.receive(Incoming::Text(&text));
             return true;
         }
         Some(Ok(Message::Binary(bytes))) => {
-            client.receive(Incoming::Binary(&bytes), trace);
+            seat.receive(Incoming::Binary(&bytes));
             return true;
         }
         Some(Ok(Message::Close(frame))) => {
@@ -227,8 +299,9 @@ async fn take(
         }
         Some(Err(_)) | None => (1006, String::new(), "connection_lost"),
     };
-    trace.unread = Some(Reason::new(unread));
-    client.closed(code, &why, trace);
+    seat.trace.unread = Some(Reason::new(unread));
+    seat.onlooker.closed(code, &why);
+    seat.client.closed(code, &why, seat.trace);
     false
 }
 

@@ -35,7 +35,7 @@ pub async fn post_message(target: &Target, text: &str, run: bool) -> Result<(), 
     let mut request = Request::builder()
         .method(Method::POST)
         .uri(format!("/api/conversations/{}/events", target.conversation))
-        .header("host", "127.0.0.1")
+        .header("host", target.dialer.authority())
         .header("content-type", "application/json");
     if let Some(key) = &target.key {
         request = request.header("x-session-api-key", key);

@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::attach::Attach;
 use super::fanout::FanOut;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
@@ -39,6 +40,8 @@ pub(super) enum Command {
     Serve(Serve),
     /// Run the fake model alone: an OpenAI-compatible provider that streams a workload
     Model(Model),
+    /// Attach emulated clients to a server that somebody else runs, and say what they missed
+    Attach(Attach),
     /// Measure on the wall clock: what a token costs
     #[command(subcommand)]
     Bench(BenchCommand),

@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::args::{BenchClient, Format};
-use super::bench_target::{Target, auth_frame, key};
+use super::bench_target::{Target, auth_frame};
 use super::error::CliError;
 use super::interrupt;
+use super::key::key;
 use crate::judge::ExitCode;
 use crate::probe::limits::raise_descriptors;
 use crate::report::{CLIENT_BENCH_SCHEMA, ClientBench, client_bench_table};
@@ -33,7 +34,7 @@ pub(super) fn run(args: &BenchClient) -> Result<ExitCode, CliError> {
     let spec = SocketSpec {
         addr: target.addr,
         path_and_query: target.path_and_query,
-        auth_frame: key(args)?.map(|key| auth_frame(&key)),
+        auth_frame: key(args.key_env.as_deref(), args.key_file.as_deref())?.map(|key| auth_frame(&key)),
         group: 0,
         conduct: Conduct::Healthy,
     };

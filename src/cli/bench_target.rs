@@ -1,10 +1,10 @@
-//! Where the subscribers of a bench connect, and with which key.
+//! Where the subscribers of a bench connect.
 
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 
 use hyper::Uri;
 
-use super::args::BenchClient;
+use super::address::{address, wrong};
 use super::error::CliError;
 use crate::agent_server::profile::nearest;
 
@@ -17,13 +17,11 @@ pub(super) struct Target {
 
 impl Target {
     pub(super) fn parse(url: &str, allow_remote: bool) -> Result<Target, CliError> {
-        // The URL itself is not repeated: a key may stand in it.
-        let wrong = |what: String| CliError::Usage(format!("URL: {what}"));
         let expected = "expected ws://127.0.0.1:PORT/sockets/events/ID";
         let uri: Uri = url.parse().map_err(|e| wrong(format!("{e}; {expected}")))?;
         match uri.scheme_str() {
             Some("ws") => {}
-            Some("wss") => return Err(wrong("`wss` is not spoken here; a tunnel can end TLS".to_owned())),
+            Some("wss") => return Err(wrong("`wss` is not spoken here; a tunnel can end TLS")),
             Some(other) => return Err(wrong(format!("scheme `{other}`; {expected}"))),
             None => return Err(wrong(format!("no scheme; {expected}"))),
         }
@@ -41,9 +39,7 @@ impl Target {
         for (name, _) in form_urlencoded::parse(query.as_bytes()) {
             match &*name {
                 "session_api_key" => {
-                    return Err(wrong(
-                        "a key does not belong into it; use --key-env or --key-file".to_owned(),
-                    ));
+                    return Err(wrong("a key does not belong into it; use --key-env or --key-file"));
                 }
                 "resend_mode" | "resend_all" | "after_seq" => {
                     let why = "asks for a replay, which never streamed and would count as missing";
@@ -52,44 +48,10 @@ impl Target {
                 _ => {}
             }
         }
-        let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
-        let authority = uri.authority().map_or("", |authority| authority.as_str());
-        if authority.contains('@') {
-            return Err(wrong(format!("it has a name or a key before the host; {expected}")));
-        }
-        let port = match uri.port_u16() {
-            Some(port @ 1..) => port,
-            None if authority.ends_with(']') || !authority.contains(':') => 80,
-            _ => return Err(wrong(format!("a port is a number from 1 to 65535; {expected}"))),
-        };
-        let found = (host, port).to_socket_addrs().map_err(|e| wrong(format!("host `{host}`: {e}")))?;
-        // `localhost` is often `::1` first, and the servers at hand listen on 127.0.0.1.
-        let addr = found.min_by_key(SocketAddr::is_ipv6);
-        let addr = addr.ok_or_else(|| wrong(format!("host `{host}` has no address")))?;
-        if !addr.ip().is_loopback() && !allow_remote {
-            return Err(wrong(format!("`{host}` is not this machine; --allow-remote lets it be another")));
-        }
+        let addr = address(&uri, allow_remote, expected)?;
         let path_and_query = uri.path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string);
         Ok(Target { addr, path_and_query })
     }
-}
-
-/// The key, from where it was put; never from the command line, which others can read.
-pub(super) fn key(args: &BenchClient) -> Result<Option<String>, CliError> {
-    if let Some(name) = &args.key_env {
-        let key = std::env::var(name).map_err(|_| {
-            CliError::Usage(format!("--key-env {name}: there is no such variable, or it is not UTF-8"))
-        })?;
-        return usable(key, "--key-env").map(Some);
-    }
-    let Some(path) = &args.key_file else { return Ok(None) };
-    let key = std::fs::read_to_string(path);
-    let key = key.map_err(|error| CliError::Read { path: path.clone(), error })?;
-    usable(key.trim_end_matches(['\r', '\n']).to_owned(), "--key-file").map(Some)
-}
-
-fn usable(key: String, option: &str) -> Result<String, CliError> {
-    if key.is_empty() { Err(CliError::Usage(format!("{option}: the key is empty"))) } else { Ok(key) }
 }
 
 /// The first message that shows the key.

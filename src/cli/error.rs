@@ -9,6 +9,7 @@ use crate::live::env::EnvError;
 use crate::live::model::ModelError;
 use crate::report::StoreError;
 use crate::run::CellFault;
+use crate::run::attach::AttachError;
 use crate::run::fanout::FanOutError;
 use crate::scenario::ScenarioError;
 use crate::suite::PlanError;
@@ -35,6 +36,8 @@ pub(super) enum CliError {
     #[error(transparent)]
     FanOut(#[from] FanOutError),
     #[error(transparent)]
+    Attach(#[from] AttachError),
+    #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
     Env(#[from] EnvError),
@@ -59,12 +62,16 @@ impl CliError {
             // The machine or the rig could not do it: nothing was said of any server.
             CliError::FanOut(_) => ExitCode::RigInvalid,
             CliError::Env(error) if !error.is_usage() => ExitCode::RigInvalid,
+            CliError::Attach(AttachError::Unreachable { .. } | AttachError::Say { .. }) => {
+                ExitCode::RigInvalid
+            }
             CliError::Output(_)
             | CliError::Store(_)
             | CliError::Start(_)
             | CliError::Swarm(_)
             | CliError::Idle { .. }
             | CliError::Model(ModelError::Listen(_))
+            | CliError::Attach(AttachError::Start(_))
             | CliError::Server(ServerError::Bind { .. }) => ExitCode::Internal,
             _ => ExitCode::Usage,
         }

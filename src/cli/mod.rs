@@ -1,6 +1,8 @@
 //! The command line: one file a command. Results go to standard output, everything else to standard error.
 
+mod address;
 mod args;
+mod attach;
 mod bench_client;
 mod bench_target;
 mod check;
@@ -10,6 +12,7 @@ mod fanout;
 mod idle;
 mod interrupt;
 mod judge;
+mod key;
 mod list;
 mod live;
 mod matrix;
@@ -49,6 +52,7 @@ pub fn main() -> ExitCode {
         Command::Model(model) => model::run(model),
         Command::Judge(args) => judge::run(args),
         Command::Live(live) => live::run(live),
+        Command::Attach(attach) => attach::run(attach),
         Command::Bench(bench) => match bench {
             BenchCommand::Fanout(fanout) => fanout::run(fanout),
             BenchCommand::Client(client) => bench_client::run(client),

@@ -12,6 +12,7 @@
 //! beside `invalid`, which says that the evidence itself is broken.
 
 pub mod align;
+pub mod attach;
 pub mod bench;
 mod budget;
 mod durable;

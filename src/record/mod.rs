@@ -1,6 +1,7 @@
 //! Plain result data: what a run saw and what was made of it. Everything above reads or writes these types;
 //! nothing here computes more than a total.
 
+pub mod attach;
 pub mod bench;
 pub mod budget;
 pub mod certificate;

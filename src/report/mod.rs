@@ -1,5 +1,6 @@
 //! Renderers: pure functions from a result to text. None of them runs, judges or decides anything.
 
+mod attach;
 mod bench;
 mod check;
 mod client_bench;
@@ -12,6 +13,7 @@ mod style;
 mod table;
 pub mod words;
 
+pub use attach::{attach_json, attach_table};
 pub use bench::{bench_json, bench_table};
 pub use check::{CheckedFrame, check_table};
 pub use client_bench::{CLIENT_BENCH_SCHEMA, ClientBench, client_bench_table};

@@ -2,6 +2,7 @@
 //!
 //! The runner knows nothing of verdicts. It hands out [`Observation`]s, or says why a cell has none.
 
+pub mod attach;
 mod cell;
 pub mod fanout;
 mod fault;

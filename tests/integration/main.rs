@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by unwrapping")]
 
+mod attach;
+mod attach_foreign;
 mod bench_client;
 mod budgets;
 mod captures;

@@ -21,7 +21,7 @@ const HI: &str = r#"{"role":"user","content":[{"type":"text","text":"hi"}],"run"
 pub(crate) struct Served {
     child: Child,
     pub(crate) address: String,
-    conversation: String,
+    pub(crate) conversation: String,
 }
 
 impl Served {

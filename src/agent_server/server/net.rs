@@ -87,12 +87,27 @@ pub enum Dialer {
     },
     /// Loopback sockets.
     Tcp(SocketAddr),
+    /// Sockets of a server that was named in a URL.
+    Named {
+        /// Its address.
+        addr: SocketAddr,
+        /// Host and port as the URL has them.
+        authority: String,
+    },
 }
 
 impl Dialer {
     /// A dialer that needs no sockets.
     pub fn memory(server: &Server) -> Dialer {
         Dialer::Memory { server: server.clone(), next: Arc::new(AtomicU64::new(1)) }
+    }
+
+    /// What a request's `Host` is.
+    pub fn authority(&self) -> &str {
+        match self {
+            Dialer::Memory { .. } | Dialer::Tcp(_) => "127.0.0.1",
+            Dialer::Named { authority, .. } => authority,
+        }
     }
 
     /// Opens a connection.
@@ -105,7 +120,7 @@ impl Dialer {
                 tokio::spawn(async move { server.serve(Io::Memory(theirs), peer).await });
                 Ok((Io::Memory(ours), peer))
             }
-            Dialer::Tcp(addr) => {
+            Dialer::Tcp(addr) | Dialer::Named { addr, .. } => {
                 let stream = TcpStream::connect(addr).await?;
                 stream.set_nodelay(true)?;
                 let peer = u64::from(stream.local_addr()?.port());

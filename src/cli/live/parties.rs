@@ -2,9 +2,7 @@
 
 use crate::agent_server::profile::Catalogue;
 use crate::cli::error::CliError;
-use crate::live::env::{
-    Cache, Environment, Kind, Version, Wanted, find, find_canvas, find_typescript,
-};
+use crate::live::env::{Cache, Environment, Kind, Version, Wanted, find, find_canvas, find_typescript};
 use crate::run::live::{ClientPackage, PythonPackage, ServerPackage};
 use crate::scenario::Names;
 use crate::suite::live::Named;
