@@ -12,6 +12,7 @@ mod error;
 mod http;
 mod idle;
 mod inbound;
+mod inject;
 mod legacy;
 mod line;
 pub mod net;
