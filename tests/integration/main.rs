@@ -20,6 +20,7 @@ mod mutants;
 mod oracle;
 mod output;
 mod reports;
+mod rest;
 mod runs;
 mod schema;
 mod serve;

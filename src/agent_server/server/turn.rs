@@ -41,6 +41,22 @@ pub(super) fn start(server: &Arc<Inner>, conversation: &Arc<Conversation>, text:
     tokio::spawn(turn.run());
 }
 
+/// Starts a turn without a message (`POST …/run`): the answer to what was said before. False while one is running.
+pub(super) fn run(server: &Arc<Inner>, conversation: &Arc<Conversation>) -> bool {
+    if conversation.running.swap(true, Ordering::SeqCst) {
+        return false;
+    }
+    let mut turn = Turn::new(server, conversation);
+    if conversation.status() == "finished" {
+        // Nothing was said since: the run ends at once, and the log does not grow (measured on 1.58.2).
+        tokio::spawn(turn.nothing());
+    } else {
+        turn.greet();
+        tokio::spawn(turn.run());
+    }
+    true
+}
+
 struct Turn {
     server: Arc<Inner>,
     conversation: Arc<Conversation>,
@@ -67,7 +83,7 @@ impl Turn {
         let _ending = Ending(self.conversation.clone());
         assert!(!self.server.traits.mutant.panic, "mutant: panic when a turn starts");
         self.status("running");
-        let script = self.server.script();
+        let script = self.server.script(&self.conversation);
         match script.feed.as_ref().and_then(Feed::take) {
             Some(mut chunks) => {
                 while let Some(chunk) = chunks.recv().await {
@@ -90,14 +106,25 @@ impl Turn {
             }
         };
         let _ = timeout(DURABLE_WAIT, all).await;
-        let full_state = self.conversation.snapshot(&self.server);
-        self.conversation.bus.publish(&full_state).await;
+        self.conclude().await;
         let mut notes = self.server.notes();
         notes.server.reply = script.reply();
         notes.server.completed = true;
         if !self.server.config.keeps_notes {
             *notes = super::Notes::default();
         }
+    }
+
+    /// A run that has nothing to answer.
+    async fn nothing(self) {
+        let _ending = Ending(self.conversation.clone());
+        self.conclude().await;
+    }
+
+    /// The state that ends every run: the Python client takes it for the end.
+    async fn conclude(&self) {
+        let full_state = self.conversation.snapshot(&self.server);
+        self.conversation.bus.publish(&full_state).await;
     }
 
     /// The whole script at its own pace.
@@ -115,12 +142,17 @@ impl Turn {
         if self.conversation.status() == "finished" {
             self.status("idle");
         }
-        if self.conversation.through_seq().is_none() {
-            self.durable(Source::Agent, EventBody::SystemPrompt { text: "You stream.".into() }, false);
-        }
+        self.greet();
         let message = Message { role: "user".into(), text, reasoning_content: None, llm_response_id: None };
         let id = self.durable(Source::User, EventBody::Message(message), false);
         self.state("last_user_message_id", id.into());
+    }
+
+    /// The system prompt, once a conversation.
+    fn greet(&mut self) {
+        if self.conversation.through_seq().is_none() {
+            self.durable(Source::Agent, EventBody::SystemPrompt { text: "You stream.".into() }, false);
+        }
     }
 
     /// The model emitted a chunk: the token callback.
