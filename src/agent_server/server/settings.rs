@@ -48,7 +48,7 @@ impl Settings {
     pub(super) fn shown(&self) -> Value {
         let mut agent = self.agent.clone();
         let key = has_key(&agent["llm"]);
-        agent["llm"]["api_key"] = Value::Null;
+        agent["llm"]["api_key"] = if key { "**********".into() } else { Value::Null };
         json!({
             "agent_settings": agent,
             "conversation_settings": self.conversation,
@@ -168,7 +168,7 @@ mod tests {
         settings.save("fast", json!({"model": "m2", "api_key": "sk-x"}));
         settings.activate("fast").unwrap();
         let shown = settings.shown();
-        assert_eq!(shown["agent_settings"]["llm"], json!({"model": "m2", "api_key": null}));
+        assert_eq!(shown["agent_settings"]["llm"], json!({"model": "m2", "api_key": "**********"}));
         assert_eq!((&shown["active_profile"], &shown["llm_api_key_is_set"]), (&"fast".into(), &true.into()));
         assert_eq!(settings.profiles()["profiles"][1]["name"], "fast");
         assert_eq!(settings.profile_shown("fast").unwrap()["config"]["api_key"], Value::Null);

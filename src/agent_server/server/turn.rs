@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio::task::coop::unconstrained;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::bus::Published;
 use super::conversation::Conversation;
@@ -22,6 +22,9 @@ use crate::wire::{Event, EventBody, SessionFrame, Source};
 
 /// How long the end of a run waits for durable events to be published.
 const DURABLE_WAIT: Duration = Duration::from_secs(30);
+
+/// How long a run takes that has nothing to answer (5 to 15 ms between request and state, measured on 1.58.2).
+const IDLE_RUN: Duration = Duration::from_millis(15);
 
 /// Takes a message without running the agent: it is persisted and published, and that is all.
 pub(super) fn message_only(server: &Arc<Inner>, conversation: &Arc<Conversation>, text: &str) {
@@ -115,9 +118,11 @@ impl Turn {
         }
     }
 
-    /// A run that has nothing to answer.
+    /// A run that has nothing to answer. A client that takes the state for the end does so only once it has the answer
+    /// to its request, so an end that came at once would be missed.
     async fn nothing(self) {
         let _ending = Ending(self.conversation.clone());
+        sleep(IDLE_RUN).await;
         self.conclude().await;
     }
 

@@ -4,6 +4,7 @@
 //! routers), with the answers of 1.58.2 (measured). What a client cannot tell from a scripted turn is not here, and
 //! answers 404: forks, goals, plugins, pausing.
 
+mod around;
 mod conversations;
 mod error;
 mod events;
@@ -89,7 +90,7 @@ pub(super) async fn answer(server: &Arc<Inner>, request: Request<Incoming>, path
     let answered = match path {
         ["conversations", rest @ ..] => conversations::answer(server, &asked, rest).await,
         ["settings" | "profiles" | "agent-profiles" | "auth", ..] => settings::answer(server, &asked, path),
-        _ => Err(ApiError::NoPath),
+        _ => around::answer(server, &asked, path),
     };
     answered.unwrap_or_else(|refused| refused.reply())
 }
