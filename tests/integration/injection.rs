@@ -1,16 +1,17 @@
-//! Frames that a test puts between the server's own: each reaches its socket as it is, in order, and carries nothing.
+//! What a test puts into a running server: frames between its own, each as it is, in order, carrying nothing; and scripts
+//! for the turns to come.
 
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use skewlab::agent_server::server::{Dialer, Io, Server};
+use skewlab::agent_server::server::{Chunk, Dialer, Io, Script, Server};
 use skewlab::probe::ledger::Endpoint;
 use skewlab::probe::trace::Origin;
 use tokio::time::timeout;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 
-use crate::fixtures::{KEY, connect, server};
+use crate::fixtures::{KEY, captured_script, connect, server};
 
 const UNKNOWN: &str = "11111111-1111-4111-8111-111111111111";
 
@@ -115,4 +116,29 @@ async fn a_slow_peer_gets_it_behind_what_it_has_not_read() {
     };
     let (read, ()) = tokio::join!(texts(&mut socket), both);
     assert_eq!((read[1].len(), read[2].as_str(), read.len()), (large.len(), "after", 3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_conversation_has_scripts_of_its_own() {
+    let (server, dialer, first) = server("1.58.2").await;
+    let second = server.create_conversation().await;
+    let script = |text: &str| {
+        let chunks = vec![Chunk { text: Some(text.to_owned()), reasoning: None }];
+        Script { chunks, ..captured_script() }
+    };
+    server.next_turn(script("anybody"));
+    assert!(server.next_turn_in(&second, script("second")));
+    assert!(server.next_turn_in(&second, script("second again")));
+    assert!(!server.next_turn_in(UNKNOWN, script("nobody")));
+    let mut said = Vec::new();
+    for id in [&second, &first, &second, &second] {
+        let mut socket = legacy(&dialer, id).await;
+        settled(&server).await;
+        server.say(id, "go");
+        let texts = texts(&mut socket).await;
+        let delta = texts.iter().find(|t| t.contains("StreamingDeltaEvent")).unwrap();
+        said.push(serde_json::from_str::<serde_json::Value>(delta).unwrap()["content"].clone());
+    }
+    // The conversation's own come first, then what was meant for anybody, then the configured one.
+    assert_eq!(said, ["second", "anybody", "second again", ""]);
 }

@@ -293,3 +293,42 @@ fn a_front_end_finds_everything_set_up() {
         assert_eq!(ask(method, path, "").0, 404, "{method} {path}");
     }
 }
+
+#[test]
+fn a_front_end_finds_an_empty_machine() {
+    let served = Served::start(&["--server", "1.58.2"]);
+    for (path, field) in [
+        ("llm/models", "models"),
+        ("llm/models/verified", "models"),
+        ("llm/providers", "providers"),
+        ("file/home", "home"),
+        ("workspaces", "workspaces"),
+        ("canvas-extensions/installed", "canvas_extensions"),
+    ] {
+        let (status, answer) = served.get(&format!("/api/{path}"));
+        assert!(status == 200 && answer.get(field).is_some(), "{path}: {answer}");
+    }
+    assert_eq!(served.get("/api/git/changes?path=/w"), (200, json!([])));
+    assert_eq!(served.post("/api/skills", &json!({})).1["skills"], json!([]));
+    let (status, output) = served.post("/api/bash/execute_bash_command", &json!({"command": "git status"}));
+    assert_eq!((status, &output["exit_code"], &output["kind"]), (200, &json!(127), &json!("BashOutput")));
+    assert_eq!(output["stderr"], "git: an emulated server runs no commands\n");
+    assert_eq!(served.post("/api/bash/execute_bash_command", &json!({})).0, 422);
+}
+
+#[test]
+fn two_conversations_at_once_are_two() {
+    let served = Served::start(&["--server", "1.58.2"]);
+    let ids = [served.created(&create()), served.created(&create())];
+    for id in &ids {
+        served.http("POST", &format!("/api/conversations/{id}/events"), "", HI);
+        assert_eq!(served.post(&format!("/api/conversations/{id}/run"), &json!({})).0, 200);
+    }
+    for id in &ids {
+        served.until(id, "finished");
+        std::thread::sleep(Duration::from_millis(100));
+        assert_eq!(served.kinds(id, "?kind=MessageEvent").len(), 2, "one question and one answer each");
+    }
+    let replies = ids.map(|id| served.get(&format!("/api/conversations/{id}/agent_final_response")).1);
+    assert_eq!(replies[0], replies[1]);
+}
