@@ -12,7 +12,7 @@ use tokio_tungstenite::tungstenite::{Error as WsError, Message};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
 use super::client::{Client, Incoming};
-use super::profile::client::{Auth, ClientTraits, ConnectTraits, Resend};
+use super::profile::client::{Auth, ClientTraits, ConnectTraits, Resend, SocketSupport};
 use super::server::{Dialer, Io, PeerId};
 use crate::probe::ledger::Endpoint;
 use crate::probe::trace::ClientTrace;
@@ -108,7 +108,18 @@ pub async fn attend_before(
             onlooker.refused(status, &why);
             client.refused(status, &mut trace);
             (peer, None)
+    let (peer, socket) = match traits.connect.socket {
+        SocketSupport::Unavailable => {
+            client.without_socket(&mut trace);
+            (None, None)
         }
+        SocketSupport::Available => match open(target, &traits.connect).await {
+            Ok((peer, socket)) => (Some(peer), Some(socket)),
+            Err(Refused { peer, status }) => {
+                client.refused(status, &mut trace);
+                (peer, None)
+            }
+        },
     };
     let started = Instant::now();
     if let Some(mut socket) = socket {

@@ -77,7 +77,7 @@ pub(super) mod double {
     use super::*;
     use crate::unit::Release;
 
-    const CLIENTS: [&str; 16] = [
+    const CLIENTS: [&str; 17] = [
         "python-1.30.0",
         "python-1.34.0",
         "python-1.37.1",
@@ -88,6 +88,7 @@ pub(super) mod double {
         "python-1.58.2+AB",
         "python-1.58.2+ABC",
         "typescript-1.39.0",
+        "typescript-1.39.0+no-shim",
         "browser-1.0.0-alpha.10",
         "browser-1.4.0",
         "browser-1.6.1",

@@ -51,7 +51,7 @@ fn files_that_hold_nothing_or_do_not_exist() {
     assert!(code == 2 && stdout.is_empty() && stderr.contains("none.jsonl"), "{code} {stderr}");
     let (code, stdout, _) = ended(skewlab(&["check", "-", "--format", "json"]).write_stdin(DELTA));
     let found: Value = serde_json::from_str(&stdout).unwrap();
-    assert_eq!((code, found["frames"][0]["clients"].as_object().unwrap().len()), (0, 16), "every profile");
+    assert_eq!((code, found["frames"][0]["clients"].as_object().unwrap().len()), (0, 17), "every profile");
     let (code, stdout, stderr) = ended(&mut skewlab(&["check", &corpus(), "--clients", "python-1.58.3"]));
     assert!(code == 2 && stdout.is_empty() && stderr.contains("`python-1.58.2`"), "{stderr}");
     let latin = folder.path("latin.jsonl");

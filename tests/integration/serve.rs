@@ -40,7 +40,7 @@ impl Served {
     }
 
     /// Status and body of a request written by hand.
-    fn http(&self, method: &str, path: &str, headers: &str, body: &str) -> (u16, Value) {
+    pub(crate) fn http(&self, method: &str, path: &str, headers: &str, body: &str) -> (u16, Value) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(WAIT)).unwrap();
         let (host, length) = (&self.address, body.len());

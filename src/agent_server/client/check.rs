@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::canvas::shape;
 use super::{Client, Incoming, js};
-use crate::agent_server::profile::client::{Application, ClientTraits};
+use crate::agent_server::profile::client::{Application, ClientTraits, SocketSupport};
 use crate::agent_server::profile::{ClientChoice, Profile, ProfileError};
 use crate::probe::trace::class_of;
 use crate::probe::{ClientTrace, Fate};
@@ -66,6 +66,16 @@ pub struct Checked {
 pub fn check(choice: &ClientChoice, raw: &str) -> Result<Checked, ProfileError> {
     let mut client = Client::new(&choice.profile, choice.list.as_deref())?;
     let mut trace = ClientTrace::default();
+    if choice.profile.traits.connect.socket == SocketSupport::Unavailable {
+        client.without_socket(&mut trace);
+        return Ok(Checked {
+            outcome: CheckOutcome::Dropped,
+            signal: trace.loudest(),
+            reason: Some("no_websocket".into()),
+            as_: None,
+            detail: trace.surfaced.join("; "),
+        });
+    }
     let limit = choice.profile.traits.connect.max_frame_bytes;
     if limit > 0 && raw.len() > limit {
         return Ok(oversized(&mut client, limit, raw.len()));

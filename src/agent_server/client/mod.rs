@@ -176,6 +176,12 @@ impl Client {
         self.app.cursor()
     }
 
+    /// There is no WebSocket where it runs.
+    pub fn without_socket(&mut self, trace: &mut ClientTrace) {
+        failure::note(&self.traits.failure.unavailable, "no WebSocket", trace);
+        trace.attribute(None);
+    }
+
     /// The upgrade was refused with an HTTP status.
     pub fn refused(&mut self, status: u16, trace: &mut ClientTrace) {
         failure::note(&self.traits.failure.refused, &format!("HTTP {status}"), trace);

@@ -68,6 +68,9 @@ pub enum Family {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConnectTraits {
+    /// Whether there is anything to open a socket with where it runs.
+    #[serde(default)]
+    pub socket: SocketSupport,
     /// The socket that it opens.
     pub endpoint: Endpoint,
     /// Where it puts the key.
@@ -80,6 +83,18 @@ pub struct ConnectTraits {
     pub ready: Ready,
     /// Seconds until not being ready is an error; 0 for never.
     pub ready_timeout_s: Seconds,
+}
+
+/// Whether a client finds a WebSocket where it runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SocketSupport {
+    /// Yes.
+    #[default]
+    Available,
+    /// No: it never dials, and what it does by REST goes on (the TypeScript client as an ES module in Node, where
+    /// `require('ws')` is not defined; run on 1.36.1 and 1.39.0).
+    Unavailable,
 }
 
 /// Where the key goes.

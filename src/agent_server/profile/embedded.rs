@@ -18,7 +18,7 @@ pub const SERVER_FILES: &[(&str, &str)] = files!("servers":
 pub const CLIENT_FILES: &[(&str, &str)] = files!("clients":
     "python-1.30.0", "python-1.34.0", "python-1.37.1", "python-1.55.1", "python-1.58.2",
     "python-1.43.1+AB", "python-1.43.1+ABC", "python-1.58.2+AB", "python-1.58.2+ABC",
-    "typescript-1.39.0",
+    "typescript-1.39.0", "typescript-1.39.0+no-shim",
     "browser-1.0.0-alpha.10", "browser-1.4.0", "browser-1.6.1", "browser-1.14.0", "browser-1.20.0",
     "browser-session",
 );

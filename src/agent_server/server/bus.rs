@@ -82,6 +82,11 @@ impl Bus {
         Arc::make_mut(&mut lock(&self.subscribers).taken).retain(|(i, _)| *i != id);
     }
 
+    /// Who has a place now, in the order of the places.
+    pub(super) fn subscribers(&self) -> Arc<Vec<(SubscriptionId, Arc<Subscriber>)>> {
+        lock(&self.subscribers).taken.clone()
+    }
+
     fn carries_deltas_to(&self, kind: SubscriberKind) -> bool {
         match self.traits.kind {
             // The session socket leaves out events that are deltas, whatever the bus does.
@@ -96,7 +101,7 @@ impl Bus {
     /// only what has to wait becomes a future.
     pub(super) async fn publish(&self, published: &Published) {
         let delta = published.event.is_delta();
-        let snapshot = lock(&self.subscribers).taken.clone();
+        let snapshot = self.subscribers();
         let wanted = snapshot.iter().map(|(_, s)| s).filter(|s| !delta || self.carries_deltas_to(s.kind()));
         let mut called = 0;
         match self.traits.fan_out {

@@ -1,14 +1,17 @@
 //! A conversation: its event log, its buses, and the subscribers that every conversation has.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 use tokio::sync::Notify;
 
 use super::bus::{Bus, Full, Published, SubscriptionId};
 use super::idle::{Cause, ConversationClocks};
+use super::script::Script;
 use super::session::SessionSocket;
+use super::setup::Setup;
 use super::subscriber::{IdleSubscriber, Subscriber};
 use super::webhook::{Post, Webhook};
 use super::{Inner, lock, snapshot};
@@ -23,6 +26,13 @@ use crate::wire::{Event, EventBody, Source};
 pub struct Conversation {
     /// Its id, hyphenated.
     pub id: String,
+    /// Which one of its server it is, in the order of creation.
+    pub(super) number: usize,
+    /// When it was created, as events carry it.
+    pub(super) created: String,
+    setup: Mutex<Setup>,
+    /// Scripts of its turns to come, before the server's own.
+    scripts: Mutex<VecDeque<Script>>,
     pub(super) bus: Bus,
     /// The deltas' own bus (stage B); without stage B they travel on `bus`.
     pub(super) delta_bus: Option<Bus>,
@@ -51,7 +61,12 @@ pub(super) struct Subscriptions {
 
 impl Conversation {
     /// A new conversation with its internal subscribers, in the order of the real registration.
-    pub(super) async fn open(server: &Arc<Inner>, id: String) -> Arc<Conversation> {
+    pub(super) async fn open(
+        server: &Arc<Inner>,
+        id: String,
+        number: usize,
+        setup: Setup,
+    ) -> Arc<Conversation> {
         let traits = &server.traits;
         let split = traits.bus.kind == BusKind::Split;
         let sink = |model: &super::SinkModel| {
@@ -59,6 +74,10 @@ impl Conversation {
         };
         let conversation = Arc::new(Conversation {
             id,
+            number,
+            created: server.clock.timestamp(),
+            setup: Mutex::new(setup),
+            scripts: Mutex::default(),
             bus: Bus::new(&traits.bus, &server.costs),
             delta_bus: split.then(|| Bus::new(&traits.bus, &server.costs)),
             progress: Mutex::default(),
@@ -201,18 +220,44 @@ impl Conversation {
 
     /// What `GET /api/conversations/{id}` answers.
     pub(super) fn info(&self) -> Value {
-        json!({
-            "id": self.id,
-            "title": *lock(&self.title),
-            "execution_status": self.status(),
-            "created_at": "2026-11-30T00:00:00Z",
-            "updated_at": self.clocks.updated_at() + "Z",
-            "agent": {"kind": "Agent", "llm": {"model": "skewlab/script", "stream": true}, "tools": []},
-            "workspace": {"kind": "LocalWorkspace", "working_dir": "/workspace"},
-            "stats": {"usage_to_metrics": {}},
-            "sub_conversation_ids": [],
-            "tags": {},
-        })
+        snapshot::info(self)
+    }
+
+    /// The state that it was created with and that its endpoints change, with `mask` in place of secrets.
+    pub(super) fn setup(&self, mask: &Value) -> Map<String, Value> {
+        lock(&self.setup).shown(mask)
+    }
+
+    pub(super) fn set(&self, field: &str, value: Value) {
+        lock(&self.setup).set(field, value);
+    }
+
+    pub(super) fn title(&self) -> Option<String> {
+        lock(&self.title).clone()
+    }
+
+    pub(super) fn name(&self, title: &str) {
+        *lock(&self.title) = Some(title.to_owned());
+    }
+
+    /// The text of the last reply; empty while there is none.
+    pub(super) fn final_response(&self) -> String {
+        let replied = |event: &Arc<Event>| match (&event.body, event.source) {
+            (EventBody::Message(message), Source::Agent) => Some(message.text.clone()),
+            (EventBody::Action(action), _) => action.action["message"].as_str().map(str::to_owned),
+            _ => None,
+        };
+        lock(&self.log).iter().rev().find_map(replied).unwrap_or_default()
+    }
+
+    /// Lets its next turn stream that script; several are taken in order.
+    pub(super) fn next_turn(&self, script: Script) {
+        lock(&self.scripts).push_back(script);
+    }
+
+    /// The script that was meant for its next turn, if one was.
+    pub(super) fn take_script(&self) -> Option<Script> {
+        lock(&self.scripts).pop_front()
     }
 
     /// Every post of every sink so far, in the order of arrival.

@@ -14,7 +14,7 @@ use crate::wire::json::{Reader, parse};
 /// What an inbound frame amounts to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Inbound {
-    /// A user message: starts a turn, unless it says `"run": false` (REST only; sockets always run).
+    /// A user message. On a socket it starts a turn, whatever it says; over REST only with `"run": true`.
     Message {
         /// Its text.
         text: String,
@@ -76,7 +76,7 @@ pub(super) fn read(text: &str, auth_frame: AuthFrame) -> Inbound {
     let role = value.get("role").and_then(Value::as_str);
     match (role, message_text(&value)) {
         (Some("user"), Some(text)) => {
-            Inbound::Message { text, run: value.get("run") != Some(&Value::Bool(false)) }
+            Inbound::Message { text, run: value.get("run") == Some(&Value::Bool(true)) }
         }
         (Some("assistant" | "system" | "tool"), Some(_)) => {
             error("AssertionError", "a client may send messages of the user only")

@@ -141,6 +141,16 @@ impl LegacySocket {
         }
     }
 
+    /// Writes a text as it is, to the end. False when the connection is gone.
+    pub(super) async fn raw(&self, text: Utf8Bytes) -> bool {
+        let written = match self.line.write(Message::Text(text)) {
+            Written::Now(written) => written,
+            Written::Later(rest) => rest.await,
+        };
+        self.written(written, 0, Origin::Other);
+        written
+    }
+
     async fn error(&self, code: &str, detail: String) {
         let event = Event {
             id: self.server.next_id(),

@@ -4,6 +4,7 @@
 //! [`bus`], the bus calls its `subscriber`s, and a socket subscriber writes the frame. Durable events go
 //! through the event log first. What happens is noted in `notes`, per connection.
 
+mod api;
 pub mod bus;
 mod clock;
 pub mod conversation;
@@ -12,6 +13,7 @@ mod error;
 mod http;
 mod idle;
 mod inbound;
+mod inject;
 mod legacy;
 mod line;
 pub mod net;
@@ -19,6 +21,8 @@ mod notes;
 mod query;
 pub mod script;
 mod session;
+mod settings;
+mod setup;
 mod snapshot;
 mod subscriber;
 mod turn;
@@ -97,6 +101,9 @@ pub(crate) struct Inner {
     costs: Arc<costs::CostCounters>,
     ids: Mutex<Ids>,
     conversations: Mutex<BTreeMap<String, Arc<Conversation>>>,
+    /// Conversations that a client removed: what they caused still counts.
+    removed: Mutex<Vec<Arc<Conversation>>>,
+    settings: Mutex<settings::Settings>,
     notes: Mutex<Notes>,
     /// Scripts of the turns to come, where they are not the configured one.
     scripts: Mutex<VecDeque<Script>>,
@@ -114,6 +121,8 @@ impl Server {
             config,
             clock,
             conversations: Mutex::default(),
+            removed: Mutex::default(),
+            settings: Mutex::default(),
             notes: Mutex::default(),
             scripts: Mutex::default(),
         }))
@@ -121,7 +130,7 @@ impl Server {
 
     /// Opens a conversation with its internal subscribers and returns its id.
     pub async fn create_conversation(&self) -> String {
-        self.0.create_conversation().await
+        self.0.open_conversation(None, setup::Setup::default()).await.id.clone()
     }
 
     /// Serves one connection until it ends. `peer` is the name under which it appears in the notes.
@@ -138,7 +147,7 @@ impl Server {
     pub fn side_effects(&self) -> SideEffects {
         let mut all = self.0.process.side_effects();
         all.costs = self.0.costs.read();
-        for conversation in lock(&self.0.conversations).values() {
+        for conversation in self.0.all_conversations() {
             conversation.add_side_effects(&mut all);
         }
         all
@@ -168,15 +177,25 @@ impl Server {
         lock(&self.0.scripts).push_back(script);
     }
 
+    /// The same for the next turn of one conversation: it comes before what [`Server::next_turn`] queued. False when
+    /// there is no such conversation.
+    pub fn next_turn_in(&self, conversation: &str, script: Script) -> bool {
+        let conversation = self.0.conversation(conversation);
+        conversation.is_some_and(|c| {
+            c.next_turn(script);
+            true
+        })
+    }
+
     /// Every post of events to a webhook sink so far, conversation by conversation, in the order of arrival.
     /// Empty for a server that keeps no notes.
     pub fn posts(&self) -> Vec<Post> {
-        self.0.conversations().iter().flat_map(|c| c.posts()).collect()
+        self.0.all_conversations().iter().flat_map(|c| c.posts()).collect()
     }
 
     /// Waits until no turn is running.
     pub async fn idle(&self) {
-        for conversation in self.0.conversations() {
+        for conversation in self.0.all_conversations() {
             conversation.turn_over().await;
         }
     }
@@ -213,16 +232,38 @@ impl Inner {
         lock(&self.conversations).values().cloned().collect()
     }
 
-    pub(crate) async fn create_conversation(self: &Arc<Self>) -> String {
-        let id = self.next_id();
-        let conversation = Conversation::open(self, id.clone()).await;
-        lock(&self.conversations).insert(id.clone(), conversation);
-        id
+    /// The conversations that are there and those that were.
+    fn all_conversations(&self) -> Vec<Arc<Conversation>> {
+        let mut all = self.conversations();
+        all.extend(lock(&self.removed).iter().cloned());
+        all
+    }
+
+    /// Opens a conversation, under that id or a new one.
+    async fn open_conversation(
+        self: &Arc<Self>,
+        id: Option<String>,
+        setup: setup::Setup,
+    ) -> Arc<Conversation> {
+        let id = id.unwrap_or_else(|| self.next_id());
+        let number = self.all_conversations().len();
+        let conversation = Conversation::open(self, id.clone(), number, setup).await;
+        lock(&self.conversations).insert(id, conversation.clone());
+        conversation
+    }
+
+    /// Takes a conversation away: nobody finds it any more. Its turn, if one runs, is not cut short.
+    pub(crate) async fn remove(&self, conversation: &Arc<Conversation>) {
+        if let Some(removed) = lock(&self.conversations).remove(&conversation.id) {
+            lock(&self.removed).push(removed);
+        }
+        conversation.close().await;
     }
 
     /// What the turn that starts now streams.
-    fn script(&self) -> Script {
-        lock(&self.scripts).pop_front().unwrap_or_else(|| self.config.script.clone())
+    fn script(&self, conversation: &Conversation) -> Script {
+        let meant = conversation.take_script().or_else(|| lock(&self.scripts).pop_front());
+        meant.unwrap_or_else(|| self.config.script.clone())
     }
 
     /// What a webhook poster shares with its server.

@@ -103,12 +103,21 @@ impl SessionSocket {
         }
     }
 
+    /// Queues a text as it is. False when the connection is over, or because of it.
+    pub(super) fn raw(&self, text: String) -> bool {
+        self.enqueue(text, Origin::Other)
+    }
+
     fn queue(&self, frame: &SessionFrame, origin: Origin) {
-        let limits = &self.server.traits.session;
         let text = frame.encode();
         if matches!(origin, Origin::Delta { .. }) {
             self.server.costs.serialised(text.len());
         }
+        self.enqueue(text, origin);
+    }
+
+    fn enqueue(&self, text: String, origin: Origin) -> bool {
+        let limits = &self.server.traits.session;
         let mut state = lock(&self.state);
         let over = if text.len() > limits.max_frame_bytes {
             Some("frame_too_large")
@@ -127,6 +136,7 @@ impl SessionSocket {
         }
         drop(state);
         self.wake.notify_one();
+        stop.is_none()
     }
 
     /// Ends the buffering: what the replay already carried is left out.

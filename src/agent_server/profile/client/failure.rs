@@ -47,6 +47,8 @@ pub struct FailureTraits {
     pub error_frame: Failure,
     /// A value that the library's cache cannot take.
     pub cache: Failure,
+    /// No WebSocket to connect with.
+    pub unavailable: Failure,
     /// An upgrade refused with an HTTP status.
     pub refused: Failure,
     /// Not ready within the time limit.

@@ -52,6 +52,18 @@ fn a_release_is_resolved_to_its_era() {
 }
 
 #[test]
+fn a_client_without_a_socket_is_the_same_client_otherwise() {
+    let plain = client("typescript-1.39.0").profile.traits;
+    let without = client("typescript-1.39.0+no-shim").profile.traits;
+    assert_eq!(plain.connect.socket, SocketSupport::Available);
+    assert_eq!(without.connect.socket, SocketSupport::Unavailable);
+    assert_eq!(without.connect.auth, plain.connect.auth);
+    assert_eq!(without.failure.json.key, plain.failure.json.key);
+    // A range of releases is the plain profile's alone.
+    assert_eq!(client("typescript-1.38.0").profile.traits.connect.socket, SocketSupport::Available);
+}
+
+#[test]
 fn traits_change_within_an_era() {
     let auth = |name: &str| client(name).profile.traits.connect.auth;
     assert_eq!((auth("python-1.26.0"), auth("python-1.27.0")), (Auth::Query, Auth::QueryEncoded));
