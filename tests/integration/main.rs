@@ -14,6 +14,7 @@ mod fixtures;
 mod floors;
 mod idle;
 mod idle_cli;
+mod live_setup;
 mod mixed;
 mod mutants;
 mod oracle;

@@ -29,6 +29,8 @@ pub struct Python {
     pub packages: Vec<String>,
     /// Minor versions of Python that may run them, the preferred one first: `3.12`.
     pub interpreters: Vec<String>,
+    /// What has to load before an environment counts as ready.
+    pub modules: Vec<String>,
     /// Why these.
     pub because: String,
     /// Requirements beside the packages.

@@ -161,9 +161,8 @@ impl Workshop<'_> {
         };
         let job = Job { name, step, log: "install", program: uv, args, env, cwd: self.cache.root() };
         self.install(job).await?;
-        let minor: Vec<&str> = interpreter.version.split('.').take(2).collect();
-        let below = format!("lib/python{}/site-packages", minor.join("."));
-        self.bytecode(name, &interpreter, dir, Path::new(&below)).await?;
+        self.share_bytecode(name, &interpreter, dir);
+        self.load(name, dir, None).await?;
         let inventory = self.inventory(name, dir, None).await?;
         let release = self.installed(resolved, &inventory)?;
         let source = resolved.source.as_ref().map(|source| source.fingerprint.clone());
@@ -194,20 +193,7 @@ impl Workshop<'_> {
         let step = format!("installing its files, to run on what {} runs on", overlay.base);
         let job = Job { name, step, log: "install", program: uv, args, env, cwd: self.cache.root() };
         self.install(job).await?;
-        let job = Job {
-            name,
-            step: "compiling bytecode".to_owned(),
-            log: "bytecode",
-            program: python(&base_dir),
-            args: ["-I", "-m", "compileall", "-q"]
-                .iter()
-                .map(Into::into)
-                .chain([target.clone().into()])
-                .collect(),
-            env: Vec::new(),
-            cwd: dir,
-        };
-        self.run(job).await?;
+        self.load(name, &base_dir, Some(&target)).await?;
         let inventory = self.inventory(name, &base_dir, Some(&target)).await?;
         let mut ready = Ready::new(self.installed(resolved, &inventory)?, interpreter.version, None);
         ready.note = Some(format!("runs on the dependencies of {}: {}", overlay.base, overlay.because));
