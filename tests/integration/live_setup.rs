@@ -143,16 +143,20 @@ fn an_environment_is_made_once_with_the_pins_of_its_release() {
 #[test]
 fn what_does_not_resolve_is_laid_over_its_base() {
     let machine = Machine::new();
+    machine.install(
+        "case \"$*\" in *--no-deps*) ;; *==1.35.0*) echo '  × No solution found when resolving dependencies:'; exit 1 ;; esac",
+    );
     let (code, stdout, stderr) = machine.run(&["setup", "--servers", "1.35.0"]);
     assert_eq!(code, 0, "{stderr}");
     assert!(stdout.contains("runs on the dependencies of 1.43.1"), "{stdout}");
     let installs = machine.installs();
-    assert!(installs[0].contains("openhands-sdk==1.43.1"), "{installs:?}");
+    assert!(installs[0].contains("==1.35.0") && !installs[0].contains("--no-deps"), "{installs:?}");
+    assert!(installs[1].contains("openhands-sdk==1.43.1"), "{installs:?}");
     assert!(
-        installs[1].contains("--no-deps") && installs[1].contains("openhands-sdk==1.35.0"),
+        installs[2].contains("--no-deps") && installs[2].contains("openhands-sdk==1.35.0"),
         "{installs:?}"
     );
-    // It is no use without its base.
+    // It is no use without its base, and needs none where it installs by itself.
     std::fs::remove_dir_all(machine.at("cache/envs/python-1.43.1")).unwrap();
     let (code, stdout, _) = machine.run(&["doctor", "--servers", "1.35.0"]);
     assert!(code == 13 && stdout.contains("it runs on python-1.43.1, and that is not set up"), "{stdout}");
@@ -160,6 +164,10 @@ fn what_does_not_resolve_is_laid_over_its_base() {
     assert_eq!(machine.run(&["setup", "--servers", "1.35.0"]).0, 0);
     assert_eq!(machine.run(&["doctor"]).0, 13, "no Chromium");
     assert_eq!(machine.run(&["doctor", "--servers", "1.35.0"]).0, 0);
+    machine.install("");
+    std::fs::remove_dir_all(machine.at("cache/envs")).unwrap();
+    let (code, stdout, _) = machine.run(&["setup", "--servers", "1.35.0"]);
+    assert!(code == 0 && !stdout.contains("1.43.1"), "{stdout}");
 }
 
 #[test]
@@ -176,6 +184,11 @@ fn a_killed_set_up_leaves_no_installer_and_is_begun_again() {
     // A process whose parent has not looked yet is a zombie, which is dead.
     let dead = || std::fs::read_to_string(installer.join("stat")).map_or(true, |stat| stat.contains(") Z "));
     within_ten_seconds("the installer is gone", dead);
+    // Without uv the set-up would install it: nothing to mend by hand.
+    std::fs::rename(machine.at("bin/uv"), machine.at("uv")).unwrap();
+    let (_, stdout, _) = machine.run(&["doctor", "--servers", "1.58.2"]);
+    assert_eq!(stdout.matches("mend:").count(), 1, "{stdout}");
+    std::fs::rename(machine.at("uv"), machine.at("bin/uv")).unwrap();
     let left = machine.at("cache/envs/python-1.58.2/half");
     std::fs::write(&left, "").unwrap();
     let (code, stdout, _) = machine.run(&["doctor", "--servers", "1.58.2"]);

@@ -22,6 +22,9 @@ use crate::unit::Release;
 
 const LIMIT: Duration = Duration::from_mins(2);
 
+/// uv's words for requirements that contradict each other.
+const UNSOLVED: &str = "No solution found";
+
 /// Prints what is installed and, of the packages that are named, the hash of the list of their files' hashes. Files of the
 /// installer (`.dist-info`) and scripts, which hold the environment's path, are left out.
 const INVENTORY: &str = r#"
@@ -120,9 +123,16 @@ impl Workshop<'_> {
             (None, Some(release)) => self.recipes.overlay(release).cloned(),
             _ => None,
         };
-        match overlay {
-            Some(overlay) => self.laid_over(&overlay, resolved, dir).await,
-            None => self.whole(resolved, dir).await,
+        let whole = self.whole(resolved, dir).await;
+        match (overlay, whole) {
+            // Its own dependencies are the better ones, as long as there are any.
+            (Some(overlay), Err(EnvError::Installer { said, .. }))
+                if said.iter().any(|l| l.contains(UNSOLVED)) =>
+            {
+                self.clear(&resolved.name, dir)?;
+                self.laid_over(&overlay, resolved, dir).await
+            }
+            (_, whole) => whole,
         }
     }
 
