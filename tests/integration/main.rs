@@ -17,6 +17,7 @@ mod floors;
 mod idle;
 mod idle_cli;
 mod injection;
+mod live_setup;
 mod mixed;
 mod model;
 mod model_http;

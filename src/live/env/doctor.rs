@@ -19,7 +19,7 @@ pub enum State {
         /// The one command that mends it, or what to do where no command can.
         mend: String,
     },
-    /// It is not there, and nothing that was asked for needs it.
+    /// It is not there, and nothing that was asked for needs it, or a set-up brings it along.
     NotNeeded,
 }
 
@@ -48,22 +48,21 @@ pub async fn doctor(
     let uv = tools::uv(cache);
     let found = tools::python(python, &recipes.python.interpreters, uv.as_deref()).await;
     let found = found.map(|python| tools::Program { version: python.version, path: python.path });
-    // Without a Python uv downloads one, without uv Python installs it: only setup may do either.
-    let mend = |other: bool| if other { Some("skewlab live setup") } else { None };
-    checks.push(check("python", found, needs(Kind::Python), mend(uv.is_some())));
+    // A set-up downloads a Python with uv, and installs uv with a Python: only without both there is something to mend.
+    checks.push(check("python", found, needs(Kind::Python) && uv.is_none()));
     let has_python = checks.iter().any(|check| check.state == State::Found);
     let found = match &uv {
         Some(path) => tools::version(path).await.map_err(|looked| none("uv", looked)),
         None => Err(none("uv", "PATH, ~/.local/bin, ~/.cargo/bin and the cache".to_owned())),
     };
-    checks.push(check("uv", found, needs(Kind::Python), mend(has_python)));
+    checks.push(check("uv", found, needs(Kind::Python) && !has_python));
     let git = tools::program("git", "apt-get install git").await;
-    checks.push(check("git", git, needs(Kind::Python), None));
+    checks.push(check("git", git, needs(Kind::Python)));
     let node = tools::program("node", "install Node.js 20 or newer, as in apt-get install nodejs").await;
-    checks.push(check("node", node, needs(Kind::Typescript), None));
+    checks.push(check("node", node, needs(Kind::Typescript) || needs(Kind::Browser)));
     let npm = tools::program("npm", "install npm, as in apt-get install npm").await;
-    checks.push(check("npm", npm, needs(Kind::Typescript) || needs(Kind::Browser), None));
-    checks.push(check("chromium", tools::find_chromium(chromium).await, needs(Kind::Browser), None));
+    checks.push(check("npm", npm, needs(Kind::Typescript) || needs(Kind::Browser)));
+    checks.push(check("chromium", tools::find_chromium(chromium).await, needs(Kind::Browser)));
     if wanted.is_empty() {
         checks.extend(cache.all().into_iter().map(|(kind, name)| held(cache, kind, name)));
     }
@@ -81,7 +80,7 @@ fn none(program: &'static str, looked: String) -> EnvError {
     EnvError::NoProgram { program, looked, mend: "pip install uv".to_owned() }
 }
 
-fn check(what: &str, found: Result<tools::Program, EnvError>, needed: bool, command: Option<&str>) -> Check {
+fn check(what: &str, found: Result<tools::Program, EnvError>, needed: bool) -> Check {
     let what = what.to_owned();
     match found {
         Ok(program) => {
@@ -93,7 +92,6 @@ fn check(what: &str, found: Result<tools::Program, EnvError>, needed: bool, comm
                 EnvError::NoProgram { looked, mend, .. } => (format!("looked at {looked}"), mend),
                 other => (other.to_string(), String::new()),
             };
-            let mend = command.map_or(mend, str::to_owned);
             let state = if needed { State::Missing { mend } } else { State::NotNeeded };
             Check { what, state, detail }
         }

@@ -4,10 +4,12 @@
 //! |---|---|
 //! | `wanted` | what can be typed: a release, `latest-1`, `path:DIR`, a wheel |
 //! | `recipe` | what a release needs beside itself (`scenarios/environments.toml`) |
+//! | `source` | what is in no index: a checkout, a wheel |
 //! | `cache` | where everything is |
 //! | `ready` | the note that a set-up leaves when it came to its end, and nothing else does |
 //! | `index` | which versions exist, as a set-up last heard it |
 //! | `find` | from what was typed to a folder that may be used |
+//! | `ask` | a question to a program, and its answer within a time limit |
 //! | `tools` | Python, uv, node, npm, git and Chromium on this machine |
 //! | `setup` | the only part that downloads |
 //! | `doctor` | what is missing, and the one command that mends it |

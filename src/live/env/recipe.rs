@@ -29,6 +29,8 @@ pub struct Python {
     pub packages: Vec<String>,
     /// Minor versions of Python that may run them, the preferred one first: `3.12`.
     pub interpreters: Vec<String>,
+    /// What has to load before an environment counts as ready.
+    pub modules: Vec<String>,
     /// Why these.
     pub because: String,
     /// Requirements beside the packages.
@@ -51,7 +53,8 @@ pub struct Pin {
     pub because: String,
 }
 
-/// A range of releases that does not install any more: their own files are laid over the environment of `base`.
+/// A range of releases for which an installer may find no dependencies any more: then their own files are laid over the
+/// environment of `base`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Overlay {
@@ -106,7 +109,7 @@ impl Recipes {
         pins.flat_map(|pin| pin.requires.iter().cloned()).collect()
     }
 
-    /// What the release is laid over, if it does not install by itself.
+    /// What the release is laid over where it does not install by itself.
     pub fn overlay(&self, release: &Release) -> Option<&Overlay> {
         self.python.overlay.iter().find(|overlay| release.within(&overlay.releases))
     }
@@ -130,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_resolve_is_laid_over_what_does() {
+    fn what_may_not_resolve_is_laid_over_what_does() {
         let recipes = Recipes::embedded().unwrap();
         assert_eq!(recipes.overlay(&release("1.35.0")).unwrap().base, release("1.43.1"));
         for plain in ["1.34.0", "1.37.1", "1.43.1", "1.58.2"] {

@@ -1,9 +1,11 @@
-//! Bytecode, so that a first start is not the slowest one.
+//! Loading an environment once: proof that it starts, and bytecode, so that the next start is not the slowest one.
 //!
-//! Environments made by uv share their source files as hard links into uv's cache. Bytecode is valid for a file's time and
-//! size, and its path is mended by the import, so it can be shared in the same way: what another environment holds for the
-//! very same file is linked, and only the rest is compiled. It is 190 MB and 20 s for one environment otherwise.
+//! Compiling everything instead would cost 130 MB for each environment, most of it for modules that nobody loads. What uv
+//! installs is hard links into its cache, so environments share their source files. Their bytecode can be shared as well:
+//! it is valid for a file's time and size, and an import mends the path in it. What another environment holds for the very
+//! same file is linked; the rest is compiled by the load.
 
+use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -15,17 +17,20 @@ use crate::live::env::ready::Ready;
 use crate::live::env::tools::Interpreter;
 use crate::live::env::wanted::Kind;
 
+/// Loads the modules that are named, with a folder before all others if one is given.
+const LOAD: &str = "import importlib, sys
+if sys.argv[1]:
+    sys.path.insert(0, sys.argv[1])
+for name in sys.argv[2:]:
+    importlib.import_module(name)
+";
+
 impl Workshop<'_> {
-    /// Links or compiles the bytecode of everything below `folder`, which lies at `below` in every other environment.
-    pub(super) async fn bytecode(
-        &mut self,
-        name: &str,
-        interpreter: &Interpreter,
-        dir: &Path,
-        below: &Path,
-    ) -> Result<(), EnvError> {
+    /// Links the bytecode of everything below `folder` that another environment holds for the same file.
+    pub(super) fn share_bytecode(&mut self, name: &str, interpreter: &Interpreter, dir: &Path) {
         self.steps.step(name, "linking bytecode of other environments");
-        let folder = dir.join(below);
+        let minor: Vec<&str> = interpreter.version.split('.').take(2).collect();
+        let below = format!("lib/python{}/site-packages", minor.join("."));
         let others: Vec<PathBuf> = self
             .cache
             .all()
@@ -35,23 +40,40 @@ impl Workshop<'_> {
             .filter(
                 |other| matches!(Ready::read(other), Ok(Some(ready)) if ready.runtime == interpreter.version),
             )
-            .map(|other| other.join(below))
+            .map(|other| other.join(&below))
             .collect();
-        link(&folder, &others, &interpreter.tag);
-        let workers = std::thread::available_parallelism().map_or(1, usize::from).to_string();
-        let words = ["-I", "-m", "compileall", "-q", "-j", workers.as_str()];
+        link(&dir.join(&below), &others, &interpreter.tag);
+    }
+
+    /// Loads the server and the client once. `overlay` is put before what the environment in `dir` holds.
+    pub(super) async fn load(
+        &mut self,
+        name: &str,
+        dir: &Path,
+        overlay: Option<&Path>,
+    ) -> Result<(), EnvError> {
+        let home = self.cache.logs(name).join("home");
+        std::fs::create_dir_all(&home).map_err(EnvError::io(&home))?;
+        let overlay = overlay.map_or_else(OsString::new, Into::into);
+        let mut args: Vec<OsString> = ["-I", "-c", LOAD].iter().map(Into::into).collect();
+        args.push(overlay);
+        args.extend(self.recipes.python.modules.iter().map(Into::into));
         let job = Job {
             name,
-            step: "compiling bytecode".to_owned(),
-            log: "bytecode",
+            step: "loading it once".to_owned(),
+            log: "load",
             program: python(dir),
-            args: words.iter().map(Into::into).chain([folder.into()]).collect(),
-            env: Vec::new(),
-            cwd: dir,
+            args,
+            // A home of its own: what a package leaves there must not meet the user's, and the price list of litellm is not
+            // fetched.
+            env: vec![
+                ("HOME".into(), home.clone().into()),
+                ("LITELLM_LOCAL_MODEL_COST_MAP".into(), "True".into()),
+                ("OPENHANDS_SUPPRESS_BANNER".into(), "1".into()),
+            ],
+            cwd: &home,
         };
-        // Some packages ship files that are no Python 3. They fail here, as they would if anybody imported them, and are
-        // named in the log; the environment is no worse for it.
-        self.run(job).await.map(drop)
+        self.install(job).await
     }
 }
 

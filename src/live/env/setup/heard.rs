@@ -10,6 +10,7 @@ use serde::Deserialize;
 use super::Workshop;
 use super::install::{proxy, shortened};
 use super::lock::Lock;
+use super::node::QUICK;
 use crate::live::env::ask::{Answer, ask};
 use crate::live::env::error::EnvError;
 use crate::live::env::index::{Index, Versions};
@@ -81,7 +82,7 @@ impl Workshop<'_> {
         let npm = npm()?;
         self.steps.step(package, "asking which versions there are");
         let args = ["view", package, "versions", "dist-tags", "--json"];
-        let env = [("npm_config_fetch_retries", "1".to_owned())];
+        let env = QUICK.map(|(name, value)| (name, value.to_owned()));
         let answer = answered(package, ask(&npm, &args, &env, LIMIT).await)?;
         let view: View = serde_json::from_str(&answer.out).map_err(|_| silent(package, &answer.out))?;
         let words: Vec<&str> = match &view.versions {

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::Workshop;
 use crate::live::env::error::EnvError;
@@ -42,6 +42,9 @@ pub(super) struct Job<'a> {
     pub(super) env: Vec<(OsString, OsString)>,
     pub(super) cwd: &'a Path,
 }
+
+/// How long one program may work. A download that stands still is given up by its installer much earlier.
+const LIMIT: Duration = Duration::from_mins(30);
 
 /// What came of it, when it ended at all.
 pub(super) struct Ended {
@@ -87,9 +90,14 @@ impl Workshop<'_> {
         let warden = warden_program().map_err(fault)?;
         let mut running =
             launch.start(&warden).map_err(|error| fault(std::io::Error::other(error.to_string())))?;
+        let begun = Instant::now();
         let status = loop {
             if let Some(status) = running.exited() {
-                break status;
+                break Some(status);
+            }
+            if begun.elapsed() > LIMIT {
+                running.stop().await;
+                break None;
             }
             tokio::time::sleep(PAUSE).await;
             self.steps.tick(running.last_lines().last().map(String::as_str));
@@ -98,7 +106,9 @@ impl Workshop<'_> {
         if is_of_the_disk(&output) {
             return Err(EnvError::Full { name: job.name.to_owned(), path: self.cache.root().to_owned() });
         }
-        Ok(Ended { well: status.success(), how: status.to_string(), log, output })
+        let how = status
+            .map_or_else(|| format!("no end within {} s", LIMIT.as_secs()), |status| status.to_string());
+        Ok(Ended { well: status.is_some_and(|status| status.success()), how, log, output })
     }
 }
 
@@ -124,7 +134,14 @@ pub(super) fn shortened(output: &str) -> Vec<String> {
             .iter()
             .any(|word| line.starts_with(word))
     };
-    let first = lines.iter().position(fault).unwrap_or(lines.len().saturating_sub(SHOWN));
+    let end = lines.len().saturating_sub(SHOWN);
+    let first = lines.iter().position(fault).unwrap_or(end);
+    // A traceback says at its end what it is about.
+    let first = if lines.get(first).is_some_and(|line| line.starts_with("Traceback")) {
+        first.max(end)
+    } else {
+        first
+    };
     let shown = lines.iter().skip(first).take(SHOWN).map(|line| line.chars().take(300).collect());
     let mut shown: Vec<String> = shown.collect();
     let left = lines.len().saturating_sub(first + shown.len());
@@ -167,6 +184,8 @@ mod tests {
         let shown = shortened(&output);
         assert_eq!((shown.len(), shown[12].as_str()), (13, "… and 30 more lines"));
         assert_eq!(shortened("\n"), ["it wrote nothing"]);
+        let trace = format!("Traceback (most recent call last):\n{}NameError: x\n", "  File\n".repeat(20));
+        assert_eq!(shortened(&trace).last().map(String::as_str), Some("NameError: x"));
         let plain = "a\n".repeat(20) + "b\n";
         assert_eq!(shortened(&plain).last().map(String::as_str), Some("b"));
     }

@@ -129,12 +129,11 @@ impl Workshop<'_> {
         let begun = Instant::now();
         let dir = self.cache.dir(resolved.kind, &resolved.name);
         self.clear(&resolved.name, &dir)?;
-        let ready = match resolved.kind {
-            Kind::Python => self.python_environment(resolved, &dir).await?,
-            Kind::Typescript => self.typescript(resolved, &dir).await?,
-            Kind::Browser => self.browser(resolved, &dir).await?,
-        };
-        ready.write(&dir).map_err(|error| self.full(&resolved.name, error))?;
+        if let Err(error) = self.make(resolved, &dir).await {
+            // What nobody may use should not fill the disk; where it cannot be removed now, the next set-up tries again.
+            let _ = std::fs::remove_dir_all(&dir);
+            return Err(error);
+        }
         match inspect(self.cache, resolved) {
             Ok(Some(ready)) => Ok((ready, Some(begun.elapsed()))),
             problem => {
@@ -143,6 +142,15 @@ impl Workshop<'_> {
                 Err(EnvError::Unfit { path: dir, problem, command })
             }
         }
+    }
+
+    async fn make(&mut self, resolved: &Resolved, dir: &Path) -> Result<(), EnvError> {
+        let ready = match resolved.kind {
+            Kind::Python => self.python_environment(resolved, dir).await?,
+            Kind::Typescript => self.typescript(resolved, dir).await?,
+            Kind::Browser => self.browser(resolved, dir).await?,
+        };
+        ready.write(dir).map_err(|error| self.full(&resolved.name, error))
     }
 
     /// Removes what an earlier set-up left, its note first: half of what is removed must not look ready.

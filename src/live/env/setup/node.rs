@@ -16,6 +16,14 @@ use crate::live::env::ready::{Ready, hex};
 use crate::live::env::recipe::Npm;
 use crate::live::env::tools;
 
+/// npm waits ten seconds and more before it tries again, for each package; who cannot be reached is to be told soon.
+pub(super) const QUICK: [(&str, &str); 4] = [
+    ("npm_config_fetch_retries", "1"),
+    ("npm_config_fetch_retry_mintimeout", "1000"),
+    ("npm_config_fetch_retry_maxtimeout", "2000"),
+    ("npm_config_update_notifier", "false"),
+];
+
 /// npm's own list of what it installed.
 #[derive(Deserialize)]
 struct Installed {
@@ -101,7 +109,7 @@ impl Workshop<'_> {
         args: Vec<OsString>,
         cwd: &Path,
     ) -> Result<(), EnvError> {
-        let env = vec![("npm_config_update_notifier".into(), "false".into())];
+        let env = QUICK.iter().map(|(name, value)| (name.into(), value.into())).collect();
         let job = Job { name, step, log: "npm", program: npm()?, args, env, cwd };
         self.install(job).await
     }

@@ -22,6 +22,9 @@ use crate::unit::Release;
 
 const LIMIT: Duration = Duration::from_mins(2);
 
+/// uv's words for requirements that contradict each other.
+const UNSOLVED: &str = "No solution found";
+
 /// Prints what is installed and, of the packages that are named, the hash of the list of their files' hashes. Files of the
 /// installer (`.dist-info`) and scripts, which hold the environment's path, are left out.
 const INVENTORY: &str = r#"
@@ -120,9 +123,16 @@ impl Workshop<'_> {
             (None, Some(release)) => self.recipes.overlay(release).cloned(),
             _ => None,
         };
-        match overlay {
-            Some(overlay) => self.laid_over(&overlay, resolved, dir).await,
-            None => self.whole(resolved, dir).await,
+        let whole = self.whole(resolved, dir).await;
+        match (overlay, whole) {
+            // Its own dependencies are the better ones, as long as there are any.
+            (Some(overlay), Err(EnvError::Installer { said, .. }))
+                if said.iter().any(|l| l.contains(UNSOLVED)) =>
+            {
+                self.clear(&resolved.name, dir)?;
+                self.laid_over(&overlay, resolved, dir).await
+            }
+            (_, whole) => whole,
         }
     }
 
@@ -161,9 +171,8 @@ impl Workshop<'_> {
         };
         let job = Job { name, step, log: "install", program: uv, args, env, cwd: self.cache.root() };
         self.install(job).await?;
-        let minor: Vec<&str> = interpreter.version.split('.').take(2).collect();
-        let below = format!("lib/python{}/site-packages", minor.join("."));
-        self.bytecode(name, &interpreter, dir, Path::new(&below)).await?;
+        self.share_bytecode(name, &interpreter, dir);
+        self.load(name, dir, None).await?;
         let inventory = self.inventory(name, dir, None).await?;
         let release = self.installed(resolved, &inventory)?;
         let source = resolved.source.as_ref().map(|source| source.fingerprint.clone());
@@ -194,20 +203,7 @@ impl Workshop<'_> {
         let step = format!("installing its files, to run on what {} runs on", overlay.base);
         let job = Job { name, step, log: "install", program: uv, args, env, cwd: self.cache.root() };
         self.install(job).await?;
-        let job = Job {
-            name,
-            step: "compiling bytecode".to_owned(),
-            log: "bytecode",
-            program: python(&base_dir),
-            args: ["-I", "-m", "compileall", "-q"]
-                .iter()
-                .map(Into::into)
-                .chain([target.clone().into()])
-                .collect(),
-            env: Vec::new(),
-            cwd: dir,
-        };
-        self.run(job).await?;
+        self.load(name, &base_dir, Some(&target)).await?;
         let inventory = self.inventory(name, &base_dir, Some(&target)).await?;
         let mut ready = Ready::new(self.installed(resolved, &inventory)?, interpreter.version, None);
         ready.note = Some(format!("runs on the dependencies of {}: {}", overlay.base, overlay.because));
