@@ -23,7 +23,7 @@ const LAUNCH: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_millis(10);
 
 /// How long it may take to close by itself before it is told by signal.
-const FAREWELL: Duration = Duration::from_secs(2);
+const FAREWELL: Duration = Duration::from_secs(3);
 
 /// The file in the profile that says where the debugging port is.
 const PORT_FILE: &str = "DevToolsActivePort";
@@ -126,7 +126,13 @@ impl Chromium {
                 sleep(LOOK).await;
             }
         }
+        let group = self.running.group();
         self.running.stop().await;
+        // The processes below the first one are still dying when the warden has seen that end. Dropping the profile
+        // after them means that none of them writes into it again.
+        while memory::is_group(group) && Instant::now() < until {
+            sleep(LOOK).await;
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use rustix::process::{Pid, test_kill_process_group};
+
 /// Proportional set size of all processes of a group, in bytes: a page shared by n processes counts 1/n in each.
 ///
 /// `None` when the group is gone, or when a process of it may not be looked into.
@@ -21,6 +23,12 @@ pub(super) fn of_group(group: u32) -> Option<u64> {
         }
     }
     sum
+}
+
+/// Whether a process of the group still runs.
+pub(super) fn is_group(group: u32) -> bool {
+    let Some(group) = i32::try_from(group).ok().and_then(Pid::from_raw) else { return false };
+    test_kill_process_group(group).is_ok()
 }
 
 /// Gone, or a zombie, which has no memory and no readable map either.

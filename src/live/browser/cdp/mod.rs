@@ -1,6 +1,8 @@
 //! A client of the Chrome `DevTools` Protocol: one WebSocket for the browser and, as flat sessions, for all its pages.
 
 #[cfg(test)]
+pub(super) mod fake;
+#[cfg(test)]
 mod tests;
 
 use std::collections::HashMap;
@@ -19,7 +21,7 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
 /// How long a command of the browser itself may take. Loading a page is not one: navigation answers once it has begun.
-pub(super) const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Bytes of one message. A frame of the page's own socket comes inside one, escaped, so this is far above 64 MiB.
 const LIMIT: usize = 512 * 1024 * 1024;
@@ -86,6 +88,8 @@ pub(super) struct Cdp {
     orders: mpsc::Sender<Order>,
     listeners: Listeners,
     why: Arc<OnceLock<String>>,
+    /// How long a command may take.
+    pub(super) patience: Duration,
 }
 
 struct Order {
@@ -113,7 +117,7 @@ impl Cdp {
         let socket = timeout(PATIENCE, open).await;
         let socket = socket.map_err(|_| failed(format!("no answer within {PATIENCE:?}")))??;
         let (orders, taken) = mpsc::channel(WAITING);
-        let cdp = Cdp { orders, listeners: Listeners::default(), why: Arc::default() };
+        let cdp = Cdp { orders, listeners: Listeners::default(), why: Arc::default(), patience: PATIENCE };
         tokio::spawn(run(socket, taken, cdp.listeners.clone(), cdp.why.clone()));
         Ok(cdp)
     }
@@ -144,7 +148,7 @@ impl Cdp {
         params: Value,
         field: &'static str,
     ) -> Result<String, CdpError> {
-        let answer = self.call(None, method, params, PATIENCE).await?;
+        let answer = self.call(None, method, params, self.patience).await?;
         let text = answer[field].as_str().map(str::to_owned);
         text.ok_or(CdpError::Incomplete { method, field })
     }

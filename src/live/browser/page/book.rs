@@ -83,7 +83,7 @@ impl Book {
             "Page.javascriptDialogOpening" => {
                 let text = params["message"].as_str().unwrap_or_default().to_owned();
                 if self.dialogs.len() < DIALOGS {
-                    self.dialogs.push(Alert { at: now(), mark: "dialog".to_owned(), text });
+                    self.dialogs.push(Alert { at: now(), mark: "dialog".to_owned(), error: true, text });
                 }
                 // It would hold the page until somebody answers.
                 return Some(("Page.handleJavaScriptDialog", json!({"accept": true})));

@@ -86,14 +86,9 @@ pub struct Alert {
     pub at: f64,
     /// Its test id if it has one, or else its role; `dialog` for one of the browser's own.
     pub mark: String,
+    /// Whether it says that something failed: a role of alert, a banner of errors, a toast with the icon of failure, a
+    /// dialog. Spinners, notes of progress and toasts of success are not.
+    pub error: bool,
     /// The text.
     pub text: String,
-}
-
-impl Alert {
-    /// Whether it is an alert by its mark. A `status` is not: the front ends use that role for toasts of success and of
-    /// failure alike, and for spinners.
-    pub fn is_error(&self) -> bool {
-        self.mark != "status"
-    }
 }

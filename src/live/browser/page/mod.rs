@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use super::cdp::{Cdp, CdpError, Listener, PATIENCE};
+use super::cdp::{Cdp, CdpError, Listener};
 use super::error::BrowserError;
 use book::{Book, FRAME_BYTES, exception};
 pub use data::{Alert, Closed, Console, Frame, Seen, Socket, Way};
@@ -169,7 +169,7 @@ impl Page {
     /// Closes it with its context. What was read before stays; a page that hangs is closed as well.
     pub async fn close(self) -> Result<(), BrowserError> {
         let context = json!({"browserContextId": self.context});
-        self.cdp.call(None, "Target.disposeBrowserContext", context, PATIENCE).await?;
+        self.cdp.call(None, "Target.disposeBrowserContext", context, self.cdp.patience).await?;
         Ok(())
     }
 
@@ -178,7 +178,7 @@ impl Page {
     }
 
     async fn call(&self, method: &'static str, params: Value) -> Result<Value, BrowserError> {
-        match self.cdp.call(Some(&self.session), method, params, PATIENCE).await {
+        match self.cdp.call(Some(&self.session), method, params, self.cdp.patience).await {
             Err(CdpError::Silent { method, after }) => {
                 self.give_up();
                 Err(BrowserError::Hung { url: self.url.clone(), what: method, after, said: self.book().trouble() })
@@ -208,7 +208,7 @@ impl Page {
         let mut said = self.book().trouble();
         // A page that cannot be asked any more has said above what it could.
         if let Ok(alerts) = self.alerts().await {
-            let shown = alerts.iter().filter(|a| a.mark != "dialog");
+            let shown = alerts.iter().filter(|a| a.error && a.mark != "dialog");
             said.extend(shown.map(|a| format!("shown as {}: {}", a.mark, a.text)));
         }
         said

@@ -6,6 +6,8 @@
   const MOST_CHANGES = 50000, MOST_UNITS = 64e6, MOST_ALERTS = 200, ALERT_UNITS = 2000;
   const ALERTS = '[role="alert"],[role="alertdialog"],[role="status"],[data-testid="error-message-banner"],' +
     '[data-testid="chat-message-error"],[data-testid="conversation-status-error"]';
+  // A toast of failure has the role of one of success. Its icon tells them apart (seen in 1.0.0-alpha.10 to 1.20.0).
+  const FAILURE = '.lucide-circle-x,[style*="--oh-status-error"]';
   const BUBBLE = 'agent-message', EVERYTHING = `[data-testid="${BUBBLE}"],${ALERTS}`;
   const now = () => (performance.timeOrigin + performance.now()) / 1000;
   const tell = (what) => globalThis.__skewlab_tell?.(JSON.stringify(what));
@@ -15,12 +17,13 @@
 
   const alertOf = (node) => {
     const text = node.textContent.trim().slice(0, ALERT_UNITS).toWellFormed();
-    const mark = node.dataset.testid || node.getAttribute('role');
+    const role = node.getAttribute('role'), mark = node.dataset.testid || role;
     const key = mark + '\n' + text;
     // Whether it can be seen costs a layout, so it is asked once for each text.
     if (!text || known.has(key) || alerts.length >= MOST_ALERTS || !node.checkVisibility()) return;
     known.add(key);
-    alerts.push([now(), mark, text]);
+    const error = role !== 'status' || node.querySelector(FAILURE) !== null;
+    alerts.push([now(), mark, error, text]);
   };
 
   const look = () => {

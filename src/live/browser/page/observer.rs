@@ -16,7 +16,7 @@ pub(super) const TELL: &str = "__skewlab_tell";
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Record {
     changes: Vec<Change>,
-    alerts: Vec<(f64, String, String)>,
+    alerts: Vec<(f64, String, bool, String)>,
     /// More changed than is kept.
     pub(super) cut: bool,
 }
@@ -65,8 +65,8 @@ impl Record {
 
     /// The alerts, in the order in which they appeared.
     pub(super) fn alerts(&self) -> impl Iterator<Item = Alert> {
-        let alert = |(at, mark, text): &(f64, String, String)| Alert { at: *at, mark: mark.clone(), text: text.clone() };
-        self.alerts.iter().map(alert)
+        let alerts = self.alerts.iter().cloned();
+        alerts.map(|(at, mark, error, text)| Alert { at, mark, error, text })
     }
 }
 
