@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by unwrapping")]
 
 mod bench_client;
+mod browser;
 mod budgets;
 mod captures;
 mod check_cli;

@@ -66,7 +66,10 @@ pub struct Chromium {
 
 impl std::fmt::Debug for Chromium {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Chromium").field("version", &self.version).field("running", &self.running).finish()
+        f.debug_struct("Chromium")
+            .field("version", &self.version)
+            .field("running", &self.running)
+            .finish_non_exhaustive()
     }
 }
 
@@ -79,7 +82,7 @@ impl Chromium {
         profile_dir: PathBuf,
         log: PathBuf,
     ) -> Result<Chromium, BrowserError> {
-        let profile = Profile::make(profile_dir)?;
+        let profile = Profile::make(&profile_dir)?;
         let launch = Launch {
             what: "Chromium".to_owned(),
             program: program.to_owned(),
@@ -203,10 +206,10 @@ struct Profile {
 }
 
 impl Profile {
-    fn make(path: PathBuf) -> Result<Profile, BrowserError> {
-        let failed = |error| BrowserError::Profile { path: path.clone(), error };
+    fn make(path: &Path) -> Result<Profile, BrowserError> {
+        let failed = |error| BrowserError::Profile { path: path.to_owned(), error };
         let ours = !path.exists();
-        std::fs::create_dir_all(&path).map_err(failed)?;
+        std::fs::create_dir_all(path).map_err(failed)?;
         let path = path.canonicalize().map_err(failed)?;
         // A browser that was killed leaves its port behind, and somebody else may listen there by now.
         match std::fs::remove_file(path.join(PORT_FILE)) {
@@ -249,7 +252,7 @@ mod tests {
         let (old, new) = (dir.path().join("old"), dir.path().join("a/new"));
         std::fs::create_dir(&old).unwrap();
         std::fs::write(old.join(PORT_FILE), "1\n/devtools/browser/x").unwrap();
-        drop((Profile::make(old.clone()).unwrap(), Profile::make(new.clone()).unwrap()));
+        drop((Profile::make(&old).unwrap(), Profile::make(&new).unwrap()));
         assert!(old.exists() && !old.join(PORT_FILE).exists());
         assert!(!new.exists());
     }

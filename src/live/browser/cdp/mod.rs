@@ -109,8 +109,7 @@ impl Cdp {
             io.set_nodelay(true).map_err(|e| failed(e.to_string()))?;
             let request = format!("ws://{addr}{path}").into_client_request();
             let request = request.map_err(|e| failed(e.to_string()))?;
-            let config =
-                WebSocketConfig::default().max_message_size(Some(LIMIT)).max_frame_size(Some(LIMIT));
+            let config = WebSocketConfig::default().max_message_size(Some(LIMIT)).max_frame_size(Some(LIMIT));
             let opened = client_async_with_config(request, io, Some(config)).await;
             opened.map(|(socket, _)| socket).map_err(|e| failed(e.to_string()))
         };
@@ -232,11 +231,7 @@ fn command(id: u64, session: Option<&str>, method: &str, params: Value) -> Strin
 }
 
 /// One message of Chromium: the answer to a command, or an event. Returns what a listener wants to be sent.
-fn take(
-    text: &str,
-    waiting: &mut Waiting,
-    listeners: &Listeners,
-) -> Option<(String, &'static str, Value)> {
+fn take(text: &str, waiting: &mut Waiting, listeners: &Listeners) -> Option<(String, &'static str, Value)> {
     let Ok(mut message) = serde_json::from_str::<Value>(text) else { return None };
     if let Some(id) = message["id"].as_u64() {
         // Nobody waits for the answer to what a listener sent.

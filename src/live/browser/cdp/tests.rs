@@ -31,7 +31,8 @@ async fn answers_find_who_asked_whatever_their_order() {
 
 #[tokio::test]
 async fn a_refusal_says_what_was_refused() {
-    let fake = Fake::start(|c| vec![json!({"id": c["id"], "error": {"code": -1, "message": "no such page"}})]).await;
+    let fake =
+        Fake::start(|c| vec![json!({"id": c["id"], "error": {"code": -1, "message": "no such page"}})]).await;
     let error = client(&fake).await.call(None, "A.one", json!({}), LONG).await.unwrap_err();
     assert_eq!(error.to_string(), "Chromium refused `A.one`: no such page");
 }

@@ -45,7 +45,8 @@ impl Book {
             "Network.webSocketCreated" => self.created(params),
             "Network.webSocketWillSendHandshakeRequest" => {
                 // The only event of a socket that has both clocks.
-                if let (Some(wall), Some(clock)) = (params["wallTime"].as_f64(), params["timestamp"].as_f64()) {
+                if let (Some(wall), Some(clock)) = (params["wallTime"].as_f64(), params["timestamp"].as_f64())
+                {
                     self.origin = Some(wall - clock);
                 }
             }
@@ -106,7 +107,9 @@ impl Book {
                 (Some(101), _, Some(Closed { code: Some(code), reason, .. })) => {
                     said.push(format!("socket {path} was closed with {code} {reason}").trim_end().to_owned());
                 }
-                (Some(status), _, _) if status != 101 => said.push(format!("socket {path} was refused with HTTP {status}")),
+                (Some(status), _, _) if status != 101 => {
+                    said.push(format!("socket {path} was refused with HTTP {status}"));
+                }
                 (_, Some(error), _) => said.push(format!("socket {path} failed: {error}")),
                 (None, None, None) => said.push(format!("socket {path} has no answer yet")),
                 (_, None, Some(_)) => said.push(format!("socket {path} ended without a code")),
@@ -148,7 +151,8 @@ impl Book {
     fn failed(&mut self, params: &Value) {
         let error = params["errorMessage"].as_str().unwrap_or("without a reason").to_owned();
         // A refused handshake has no response event; its status stands in the text alone (Chromium 156).
-        let status = error.rsplit_once("Unexpected response code: ").and_then(|(_, code)| code.trim().parse().ok());
+        let status =
+            error.rsplit_once("Unexpected response code: ").and_then(|(_, code)| code.trim().parse().ok());
         if let Some(socket) = self.socket(params) {
             socket.status = socket.status.or(status);
             socket.error = Some(error);
@@ -162,13 +166,16 @@ impl Book {
             Ok(Told::Left(record)) => self.left.push(record),
             Ok(Told::Closed { url, code, reason }) => {
                 // Of sockets with one address the newest is meant: a page that connects again was told first.
-                let same = |s: &&mut Socket| *s.url == *url && !matches!(&s.closed, Some(c) if c.code.is_some());
+                let same =
+                    |s: &&mut Socket| *s.url == *url && !matches!(&s.closed, Some(c) if c.code.is_some());
                 if let Some(socket) = self.sockets.iter_mut().rev().find(same) {
                     let at = socket.closed.as_ref().map_or_else(now, |c| c.at);
                     socket.closed = Some(Closed { at, code: Some(code), reason });
                 }
             }
-            Err(error) => self.line(&Value::Null, "error", &format!("the observer told something else: {error}")),
+            Err(error) => {
+                self.line(&Value::Null, "error", &format!("the observer told something else: {error}"));
+            }
         }
     }
 
@@ -197,7 +204,8 @@ fn now() -> f64 {
 
 /// An address without what may hold a key.
 pub(super) fn path_of(url: &str) -> &str {
-    let path = url.split_once("://").and_then(|(_, rest)| rest.find('/').map(|at| &rest[at..])).unwrap_or(url);
+    let path =
+        url.split_once("://").and_then(|(_, rest)| rest.find('/').map(|at| &rest[at..])).unwrap_or(url);
     path.split(['?', '#']).next().unwrap_or(path)
 }
 

@@ -152,7 +152,12 @@ impl Page {
         };
         match timeout(limit, look).await {
             Ok(Some(frame)) => Ok(frame),
-            _ => Err(BrowserError::NoFrame { url: self.url.clone(), what, after: limit, said: self.trouble().await }),
+            _ => Err(BrowserError::NoFrame {
+                url: self.url.clone(),
+                what,
+                after: limit,
+                said: self.trouble().await,
+            }),
         }
     }
 
@@ -181,7 +186,12 @@ impl Page {
         match self.cdp.call(Some(&self.session), method, params, self.cdp.patience).await {
             Err(CdpError::Silent { method, after }) => {
                 self.give_up();
-                Err(BrowserError::Hung { url: self.url.clone(), what: method, after, said: self.book().trouble() })
+                Err(BrowserError::Hung {
+                    url: self.url.clone(),
+                    what: method,
+                    after,
+                    said: self.book().trouble(),
+                })
             }
             other => Ok(other?),
         }

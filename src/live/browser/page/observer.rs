@@ -95,7 +95,8 @@ mod tests {
 
     #[test]
     fn changes_become_whole_texts() {
-        let changes = r#"[[1,1,[[0,0,"a 😀"]]],[2,1,[[0,4," b"]]],[3,2,[[1,0,"new"]]],[4,2,[[0,2,"X"]]],[5,1,[]]]"#;
+        let changes =
+            r#"[[1,1,[[0,0,"a 😀"]]],[2,1,[[0,4," b"]]],[3,2,[[1,0,"new"]]],[4,2,[[0,2,"X"]]],[5,1,[]]]"#;
         let expected: Vec<Vec<&str>> =
             vec![vec!["a 😀"], vec!["a 😀 b"], vec!["a 😀 b", "new"], vec!["a X", "new"], vec!["a X"]];
         assert_eq!(history(changes).unwrap(), expected);

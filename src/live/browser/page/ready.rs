@@ -95,12 +95,15 @@ mod tests {
     fn an_id_is_found_with_and_without_hyphens() {
         let url = "http://127.0.0.1:1/conversations/0A1B-2c?x=1#y";
         assert_eq!(conversation_of(url), "0a1b2c");
-        assert!(plain(path_of("ws://127.0.0.1:1/sockets/events/0a1b2c?key=k")).ends_with(&conversation_of(url)));
+        assert!(
+            plain(path_of("ws://127.0.0.1:1/sockets/events/0a1b2c?key=k")).ends_with(&conversation_of(url))
+        );
     }
 
     #[test]
     fn only_a_received_state_counts() {
-        let frame = |way, text: &str| Frame { at: 0.0, way, socket: "".into(), text: text.into(), binary: false };
+        let frame =
+            |way, text: &str| Frame { at: 0.0, way, socket: "".into(), text: text.into(), binary: false };
         assert!(is_full_state(&frame(Way::Received, r#"{"key":"full_state","value":{}}"#)));
         assert!(!is_full_state(&frame(Way::Sent, r#"{"key":"full_state","value":{}}"#)));
         assert!(!is_full_state(&frame(Way::Received, r#"{"content":"\"key\":\"full_state\""}"#)));

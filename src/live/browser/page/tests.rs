@@ -7,7 +7,9 @@ const URL: &str = "http://127.0.0.1:9/conversations/0a1b";
 const SOCKET: &str = "ws://127.0.0.1:9/sockets/events/0a1b?key=k";
 
 /// Answers what opening a page needs; the rest is `more`'s. Events that `more` sends come before its answer.
-async fn page(mut more: impl FnMut(&Value) -> Option<Vec<Value>> + Send + 'static) -> (Fake, Result<Page, BrowserError>) {
+async fn page(
+    mut more: impl FnMut(&Value) -> Option<Vec<Value>> + Send + 'static,
+) -> (Fake, Result<Page, BrowserError>) {
     let fake = Fake::start(move |c| {
         more(c).unwrap_or_else(|| {
             let ids = json!({"browserContextId": "C", "targetId": "T", "sessionId": "S", "result": {"value": null}});
@@ -22,7 +24,9 @@ async fn page(mut more: impl FnMut(&Value) -> Option<Vec<Value>> + Send + 'stati
 }
 
 /// Sends these events while the page navigates.
-fn on_navigation(events: Vec<(&'static str, Value)>) -> impl FnMut(&Value) -> Option<Vec<Value>> + Send + 'static {
+fn on_navigation(
+    events: Vec<(&'static str, Value)>,
+) -> impl FnMut(&Value) -> Option<Vec<Value>> + Send + 'static {
     move |c| {
         if c["method"] != "Page.navigate" {
             return None;
@@ -36,8 +40,14 @@ fn on_navigation(events: Vec<(&'static str, Value)>) -> impl FnMut(&Value) -> Op
 fn opened(id: &str, url: &str, status: u16) -> Vec<(&'static str, Value)> {
     vec![
         ("Network.webSocketCreated", json!({"requestId": id, "url": url})),
-        ("Network.webSocketWillSendHandshakeRequest", json!({"requestId": id, "timestamp": 5.0, "wallTime": 1005.0})),
-        ("Network.webSocketHandshakeResponseReceived", json!({"requestId": id, "response": {"status": status}})),
+        (
+            "Network.webSocketWillSendHandshakeRequest",
+            json!({"requestId": id, "timestamp": 5.0, "wallTime": 1005.0}),
+        ),
+        (
+            "Network.webSocketHandshakeResponseReceived",
+            json!({"requestId": id, "response": {"status": status}}),
+        ),
     ]
 }
 
@@ -54,7 +64,10 @@ fn told(payload: &Value) -> (&'static str, Value) {
 async fn a_page_has_a_context_of_its_own_that_goes_with_it() {
     let (fake, page) = page(|_| None).await;
     let target = fake.first("Target.createTarget").unwrap();
-    assert_eq!((&target["params"]["browserContextId"], &target["params"]["url"]), (&json!("C"), &json!("about:blank")));
+    assert_eq!(
+        (&target["params"]["browserContextId"], &target["params"]["url"]),
+        (&json!("C"), &json!("about:blank"))
+    );
     assert_eq!(fake.first("Page.navigate").unwrap()["params"]["url"], URL);
     page.unwrap().close().await.unwrap();
     assert_eq!(fake.first("Target.disposeBrowserContext").unwrap()["params"]["browserContextId"], "C");
@@ -63,7 +76,8 @@ async fn a_page_has_a_context_of_its_own_that_goes_with_it() {
 #[tokio::test]
 async fn a_page_that_cannot_be_loaded_says_why_and_is_closed() {
     let refuse = |c: &Value| {
-        (c["method"] == "Page.navigate").then(|| vec![answer(c, &json!({"errorText": "net::ERR_CONNECTION_REFUSED"}))])
+        (c["method"] == "Page.navigate")
+            .then(|| vec![answer(c, &json!({"errorText": "net::ERR_CONNECTION_REFUSED"}))])
     };
     let (fake, page) = page(refuse).await;
     assert_eq!(page.unwrap_err().to_string(), format!("cannot open {URL}: net::ERR_CONNECTION_REFUSED"));
@@ -89,7 +103,10 @@ async fn frames_sockets_and_console_become_data() {
     events.push(("Network.webSocketClosed", json!({"requestId": "1", "timestamp": 7.0})));
     events.push(("Network.webSocketCreated", json!({"requestId": "2", "url": "ws://127.0.0.1:9/sockets/x"})));
     let failed = "Error during WebSocket handshake: Unexpected response code: 403";
-    events.push(("Network.webSocketFrameError", json!({"requestId": "2", "timestamp": 8.0, "errorMessage": failed})));
+    events.push((
+        "Network.webSocketFrameError",
+        json!({"requestId": "2", "timestamp": 8.0, "errorMessage": failed}),
+    ));
     events.push(("Network.webSocketClosed", json!({"requestId": "2", "timestamp": 9.0})));
     let args = json!([{"type": "string", "value": "a"}, {"type": "number", "value": 2}, {"type": "object", "description": "O"}]);
     events.push(("Runtime.consoleAPICalled", json!({"type": "error", "timestamp": 2000.0, "args": args})));
@@ -98,7 +115,10 @@ async fn frames_sockets_and_console_become_data() {
     let (_fake, page) = page(on_navigation(events)).await;
     let page = page.unwrap();
     let frames = page.frames().unwrap();
-    assert_eq!((frames[0].at, frames[0].way, &*frames[0].text, &*frames[0].socket), (1006.5, Way::Received, "hello", SOCKET));
+    assert_eq!(
+        (frames[0].at, frames[0].way, &*frames[0].text, &*frames[0].socket),
+        (1006.5, Way::Received, "hello", SOCKET)
+    );
     let sockets = page.sockets();
     assert_eq!(sockets[0].status, Some(101));
     assert_eq!(sockets[0].closed.as_ref().unwrap().code, Some(4001));
@@ -120,7 +140,8 @@ async fn a_frame_is_waited_for_and_its_absence_named() {
     let page = page.unwrap();
     let found = page.frame("first frame", Duration::from_secs(5), |f| &*f.text == "first").await.unwrap();
     assert_eq!(found.at, 1006.0);
-    let error = page.frame("final message", Duration::from_millis(50), |f| &*f.text == "second").await.unwrap_err();
+    let error =
+        page.frame("final message", Duration::from_millis(50), |f| &*f.text == "second").await.unwrap_err();
     assert!(error.to_string().contains("got no final message within 50ms"), "{error}");
 }
 
@@ -152,7 +173,10 @@ async fn what_is_missing_is_named() {
     let shut = not_ready(json!("false"), with_state("1", SOCKET)).await;
     assert!(shut.contains("contenteditable is false") && !shut.contains("full_state"), "{shut}");
     let other = not_ready(json!("true"), with_state("1", "ws://127.0.0.1:9/sockets/bash-events")).await;
-    assert!(other.contains("no socket of this conversation was opened") && !other.contains("chat input"), "{other}");
+    assert!(
+        other.contains("no socket of this conversation was opened") && !other.contains("chat input"),
+        "{other}"
+    );
     let refused = not_ready(json!("true"), opened("1", SOCKET, 403)).await;
     assert!(refused.contains("socket /sockets/events/0a1b was refused with HTTP 403"), "{refused}");
     assert!(!refused.contains("key=k"), "{refused}");
@@ -170,7 +194,8 @@ async fn a_page_that_hangs_is_closed_and_reported() {
 
 #[tokio::test]
 async fn what_a_document_saw_outlives_it() {
-    let first = json!({"changes": [[1.0, 1, [[0, 0, "a"]]]], "alerts": [[1.5, "alert", true, "bad"]], "cut": false});
+    let first =
+        json!({"changes": [[1.0, 1, [[0, 0, "a"]]]], "alerts": [[1.5, "alert", true, "bad"]], "cut": false});
     let second = json!({"changes": [[2.0, 1, [[0, 0, "b"]]]], "alerts": [], "cut": false}).to_string();
     let mut events = vec![told(&json!({"left": first}))];
     events.push(("Page.javascriptDialogOpening", json!({"message": "leave?"})));
@@ -181,7 +206,8 @@ async fn what_a_document_saw_outlives_it() {
     })
     .await;
     let page = page.unwrap();
-    let seen: Vec<_> = page.history().await.unwrap().into_iter().map(|s| (s.at, s.bubbles[0].to_string())).collect();
+    let seen: Vec<_> =
+        page.history().await.unwrap().into_iter().map(|s| (s.at, s.bubbles[0].to_string())).collect();
     assert_eq!(seen, [(1.0, "a".to_owned()), (2.0, "b".to_owned())]);
     let alerts: Vec<_> = page.alerts().await.unwrap().into_iter().map(|a| (a.mark, a.text)).collect();
     assert_eq!(alerts, [("alert".to_owned(), "bad".to_owned()), ("dialog".to_owned(), "leave?".to_owned())]);

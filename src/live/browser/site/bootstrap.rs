@@ -25,7 +25,9 @@ fn literal(text: &str) -> String {
     let mut escaped = String::new();
     for c in Value::from(text).to_string().chars() {
         match c {
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => escaped.push_str(&format!("\\u{:04x}", u32::from(c))),
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+                escaped.extend(format!("\\u{:04x}", u32::from(c)).chars());
+            }
             _ => escaped.push(c),
         }
     }

@@ -70,9 +70,13 @@ impl Files {
         let index = relative.as_os_str().is_empty() || relative == Path::new(INDEX);
         let found = if index { None } else { tokio::task::spawn_blocking(read).await.ok().flatten() };
         match (found, kind) {
-            (Some(body), kind) => own(StatusCode::OK, kind.unwrap_or("application/octet-stream"), body.into()),
+            (Some(body), kind) => {
+                own(StatusCode::OK, kind.unwrap_or("application/octet-stream"), body.into())
+            }
             // A missing script must not become a page: its error would be about the first `<`.
-            (None, Some(kind)) if kind != HTML => plain(StatusCode::NOT_FOUND, "not in this build".to_owned()),
+            (None, Some(kind)) if kind != HTML => {
+                plain(StatusCode::NOT_FOUND, "not in this build".to_owned())
+            }
             _ => own(StatusCode::OK, HTML, self.index.clone()),
         }
     }
@@ -111,7 +115,9 @@ mod tests {
 
     #[test]
     fn no_path_leads_out() {
-        for path in ["/../x", "/a/../../x", "/%2e%2e/x", "/a/%2E%2e%2fx", "/..%5cx", "/%00", "/%zz", "/%f", "/%ff"] {
+        for path in
+            ["/../x", "/a/../../x", "/%2e%2e/x", "/a/%2E%2e%2fx", "/..%5cx", "/%00", "/%zz", "/%f", "/%ff"]
+        {
             assert_eq!(relative(path), None, "{path}");
         }
         // Decoded once, not twice.

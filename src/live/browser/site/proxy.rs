@@ -24,7 +24,7 @@ const SERVERS: [&str; 8] =
     ["/api", "/sockets", "/server_info", "/alive", "/health", "/ready", "/docs", "/openapi.json"];
 
 /// How long the server may take to begin its answer.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Headers about one connection, which say nothing about the next one.
 const HOP_BY_HOP: [&str; 6] =
@@ -32,8 +32,10 @@ const HOP_BY_HOP: [&str; 6] =
 
 /// Whether a path belongs to the server.
 pub(super) fn is_servers(path: &str) -> bool {
-    let below = |prefix: &&str| path.strip_prefix(*prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    SERVERS.iter().any(|prefix| below(&prefix))
+    let below = |prefix: &&str| {
+        path.strip_prefix(*prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    SERVERS.iter().any(below)
 }
 
 /// Passes one request on and its answer back. A server that is not there is 502, one that is silent 504.
@@ -45,7 +47,9 @@ pub(super) async fn forward(
     match timeout(PATIENCE, exchange(upstream, request, closing)).await {
         Ok(Ok(reply)) => reply,
         Ok(Err(why)) => plain(StatusCode::BAD_GATEWAY, format!("{upstream}: {why}")),
-        Err(_) => plain(StatusCode::GATEWAY_TIMEOUT, format!("{upstream} did not answer within {PATIENCE:?}")),
+        Err(_) => {
+            plain(StatusCode::GATEWAY_TIMEOUT, format!("{upstream} did not answer within {PATIENCE:?}"))
+        }
     }
 }
 

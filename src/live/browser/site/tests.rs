@@ -36,7 +36,13 @@ async fn server() -> (SocketAddr, Heard) {
 
 async fn react(mut request: Request<Incoming>, connection: usize, note: &Heard) -> Response<Full<Bytes>> {
     let header = |name: &str| request.headers().get(name).map_or("-", |v| v.to_str().unwrap()).to_owned();
-    let line = format!("{} {} host={} key={}", request.method(), request.uri(), header("host"), header("x-session-api-key"));
+    let line = format!(
+        "{} {} host={} key={}",
+        request.method(),
+        request.uri(),
+        header("host"),
+        header("x-session-api-key")
+    );
     let (path, upgrade) = (request.uri().path().to_owned(), header("upgrade"));
     let status = match path.as_str() {
         "/sockets/ok" if upgrade == "websocket" => 101,
@@ -61,7 +67,11 @@ async fn react(mut request: Request<Incoming>, connection: usize, note: &Heard) 
     }
     note.lock().unwrap().push((connection, format!("{line} body={}", String::from_utf8_lossy(&body))));
     let reply = Response::builder().status(status).header("x-own", "1");
-    let reply = if status == 101 { reply.header("connection", "upgrade").header("upgrade", "websocket") } else { reply };
+    let reply = if status == 101 {
+        reply.header("connection", "upgrade").header("upgrade", "websocket")
+    } else {
+        reply
+    };
     reply.body(Full::new(Bytes::from(if status == 101 { String::new() } else { line }))).unwrap()
 }
 
@@ -69,7 +79,8 @@ fn build() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("build");
     std::fs::create_dir_all(root.join("assets")).unwrap();
-    std::fs::write(root.join("index.html"), "<html><head><title>t</title></head><body>page</body></html>").unwrap();
+    std::fs::write(root.join("index.html"), "<html><head><title>t</title></head><body>page</body></html>")
+        .unwrap();
     std::fs::write(root.join("assets/a b.js"), "let a;").unwrap();
     std::fs::write(dir.path().join("secret.txt"), "secret").unwrap();
     std::os::unix::fs::symlink(dir.path().join("secret.txt"), root.join("link.txt")).unwrap();
@@ -88,7 +99,9 @@ async fn connect(site: &Site) -> TcpStream {
 /// Sends a request as it is typed and reads to the end of the connection.
 async fn get(site: &Site, head: &str) -> String {
     let mut io = connect(site).await;
-    io.write_all(format!("{head} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").as_bytes()).await.unwrap();
+    io.write_all(format!("{head} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").as_bytes())
+        .await
+        .unwrap();
     let mut text = String::new();
     io.read_to_string(&mut text).await.unwrap();
     text
@@ -111,8 +124,14 @@ async fn unknown_paths_are_the_page_and_missing_files_are_missing() {
     let (site, _dir) = site("127.0.0.1:9".parse().unwrap()).await;
     for path in ["/", "/index.html", "/conversations/1", "/assets"] {
         let page = get(&site, &format!("GET {path}")).await;
-        assert!(page.starts_with("HTTP/1.1 200") && page.contains("content-type: text/html"), "{path}: {page}");
-        assert!(page.contains(r"k\u003c/script\u003e") && page.contains("</script></head>"), "{path}: {page}");
+        assert!(
+            page.starts_with("HTTP/1.1 200") && page.contains("content-type: text/html"),
+            "{path}: {page}"
+        );
+        assert!(
+            page.contains(r"k\u003c/script\u003e") && page.contains("</script></head>"),
+            "{path}: {page}"
+        );
     }
     let script = get(&site, "GET /assets/a%20b.js?v=1").await;
     assert!(script.contains("text/javascript") && script.ends_with("let a;"), "{script}");
@@ -125,7 +144,13 @@ async fn unknown_paths_are_the_page_and_missing_files_are_missing() {
 #[tokio::test]
 async fn nothing_outside_of_the_build_is_served() {
     let (site, _dir) = site("127.0.0.1:9".parse().unwrap()).await;
-    for path in ["/../secret.txt", "/%2e%2e/secret.txt", "/assets/..%2f..%2fsecret.txt", "/link.txt", "//../secret.txt"] {
+    for path in [
+        "/../secret.txt",
+        "/%2e%2e/secret.txt",
+        "/assets/..%2f..%2fsecret.txt",
+        "/link.txt",
+        "//../secret.txt",
+    ] {
         let text = get(&site, &format!("GET {path}")).await;
         assert!(text.starts_with("HTTP/1.1 4") && !text.ends_with("secret"), "{path}: {text}");
     }
@@ -152,18 +177,23 @@ async fn requests_of_one_connection_reach_the_server_on_one_each() {
     let mut io = connect(&site).await;
     let id = "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9";
     for body in ["one", "two"] {
-        let head = format!("POST /api/conversations/{id}/events?x=1 HTTP/1.1\r\nhost: site\r\nx-session-api-key: k\r\ncontent-length: 3\r\n\r\n");
+        let head = format!(
+            "POST /api/conversations/{id}/events?x=1 HTTP/1.1\r\nhost: site\r\nx-session-api-key: k\r\ncontent-length: 3\r\n\r\n"
+        );
         io.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
         let reply = read_until(&mut io, "key=k").await;
         assert!(reply.starts_with("HTTP/1.1 200") && reply.contains("x-own: 1"), "{reply}");
     }
-    let line = |body: &str| format!("POST /api/conversations/{id}/events?x=1 host={upstream} key=k body={body}");
+    let line =
+        |body: &str| format!("POST /api/conversations/{id}/events?x=1 host={upstream} key=k body={body}");
     assert_eq!(*heard.lock().unwrap(), [(0, line("one")), (1, line("two"))]);
-    assert_eq!(site.requests().into_iter().collect::<Vec<_>>(), [("POST /api/conversations/{id}/events 200".to_owned(), 2)]);
+    assert_eq!(
+        site.requests().into_iter().collect::<Vec<_>>(),
+        [("POST /api/conversations/{id}/events 200".to_owned(), 2)]
+    );
 }
 
-const UPGRADE_OK: &str =
-    "GET /sockets/ok HTTP/1.1\r\nhost: site\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-key: x\r\n\r\n";
+const UPGRADE_OK: &str = "GET /sockets/ok HTTP/1.1\r\nhost: site\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-key: x\r\n\r\n";
 
 #[tokio::test]
 async fn a_socket_is_tunnelled_until_the_site_is_dropped() {
