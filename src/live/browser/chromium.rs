@@ -99,7 +99,7 @@ impl Chromium {
         Ok(Chromium { cdp: Arc::new(cdp), running, version, _profile: profile })
     }
 
-    /// What it calls itself: `Chrome/156.0.7950.0`, say.
+    /// What it calls itself: `Chrome/148.0.7778.167`, say.
     pub fn version(&self) -> &str {
         &self.version
     }

@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use rustix::process::{Pid, test_kill_process_group};
-
 /// Proportional set size of all processes of a group, in bytes: a page shared by n processes counts 1/n in each.
 ///
 /// `None` when the group is gone, or when a process of it may not be looked into.
@@ -25,10 +23,12 @@ pub(super) fn of_group(group: u32) -> Option<u64> {
     sum
 }
 
-/// Whether a process of the group still runs.
+/// Whether a process of the group still runs. One that only waits for its end to be noticed does not.
 pub(super) fn is_group(group: u32) -> bool {
-    let Some(group) = i32::try_from(group).ok().and_then(Pid::from_raw) else { return false };
-    test_kill_process_group(group).is_ok()
+    std::fs::read_dir("/proc").into_iter().flatten().flatten().any(|entry| {
+        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        group_of(&stat) == Some(group) && !gone(&entry.path())
+    })
 }
 
 /// Gone, or a zombie, which has no memory and no readable map either.
@@ -70,5 +70,6 @@ mod tests {
         let own = group_of(&std::fs::read_to_string("/proc/self/stat").unwrap()).unwrap();
         assert!(of_group(own).unwrap() > 100 * 1024);
         assert_eq!(of_group(u32::MAX), None);
+        assert!(is_group(own) && !is_group(u32::MAX));
     }
 }

@@ -150,7 +150,7 @@ impl Book {
 
     fn failed(&mut self, params: &Value) {
         let error = params["errorMessage"].as_str().unwrap_or("without a reason").to_owned();
-        // A refused handshake has no response event; its status stands in the text alone (Chromium 156).
+        // A refused handshake has no response event; its status stands in the text alone (Chromium 148).
         let status =
             error.rsplit_once("Unexpected response code: ").and_then(|(_, code)| code.trim().parse().ok());
         if let Some(socket) = self.socket(params) {

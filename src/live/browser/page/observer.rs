@@ -90,7 +90,7 @@ mod tests {
         let record: Record =
             serde_json::from_str(&format!(r#"{{"changes":{changes},"alerts":[],"cut":false}}"#)).unwrap();
         let seen = record.history()?;
-        Some(seen.iter().map(|s| s.bubbles.iter().map(|b| b.to_string()).collect()).collect())
+        Some(seen.iter().map(|s| s.bubbles.iter().map(ToString::to_string).collect()).collect())
     }
 
     #[test]

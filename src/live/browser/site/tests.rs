@@ -177,10 +177,10 @@ async fn requests_of_one_connection_reach_the_server_on_one_each() {
     let mut io = connect(&site).await;
     let id = "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9";
     for body in ["one", "two"] {
-        let head = format!(
+        let request = format!(
             "POST /api/conversations/{id}/events?x=1 HTTP/1.1\r\nhost: site\r\nx-session-api-key: k\r\ncontent-length: 3\r\n\r\n"
         );
-        io.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
+        io.write_all(format!("{request}{body}").as_bytes()).await.unwrap();
         let reply = read_until(&mut io, "key=k").await;
         assert!(reply.starts_with("HTTP/1.1 200") && reply.contains("x-own: 1"), "{reply}");
     }
