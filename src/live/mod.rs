@@ -7,6 +7,7 @@ pub mod drivers;
 pub mod env;
 pub mod loopback;
 pub mod model;
+pub mod browser;
 pub mod process;
 pub mod report;
 pub mod rest;

@@ -5,6 +5,7 @@
 mod attach;
 mod attach_foreign;
 mod bench_client;
+mod browser;
 mod budgets;
 mod captures;
 mod check_cli;
