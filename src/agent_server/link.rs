@@ -102,20 +102,16 @@ pub async fn attend_before(
     onlooker: &mut impl Onlooker,
 ) -> Attended {
     let mut trace = ClientTrace::default();
-    let (peer, socket) = match open(target, &traits.connect, onlooker).await {
-        Ok((peer, socket)) => (Some(peer), Some(socket)),
-        Err(Refused { peer, status, why }) => {
-            onlooker.refused(status, &why);
-            client.refused(status, &mut trace);
-            (peer, None)
     let (peer, socket) = match traits.connect.socket {
         SocketSupport::Unavailable => {
+            onlooker.refused(0, "this client opens no socket");
             client.without_socket(&mut trace);
             (None, None)
         }
-        SocketSupport::Available => match open(target, &traits.connect).await {
+        SocketSupport::Available => match open(target, &traits.connect, onlooker).await {
             Ok((peer, socket)) => (Some(peer), Some(socket)),
-            Err(Refused { peer, status }) => {
+            Err(Refused { peer, status, why }) => {
+                onlooker.refused(status, &why);
                 client.refused(status, &mut trace);
                 (peer, None)
             }

@@ -1,5 +1,6 @@
 //! The real thing: released servers and clients as child processes, and what is seen of them from outside.
 
+pub mod browser;
 pub mod capture;
 pub mod clock;
 pub mod driver;
@@ -7,7 +8,6 @@ pub mod drivers;
 pub mod env;
 pub mod loopback;
 pub mod model;
-pub mod browser;
 pub mod process;
 pub mod report;
 pub mod rest;
