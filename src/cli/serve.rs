@@ -77,5 +77,12 @@ pub(super) fn workload(script: &str, catalogue: &Catalogue) -> Result<Arc<Worklo
 
 fn script(load: &Workload) -> Script {
     let gap = Duration::from_secs_f64(1.0 / load.rate.max(1e-6));
-    Script { user: load.user.clone(), chunks: load.tokens.clone(), gap, finish: load.finish, feed: None }
+    Script {
+        user: load.user.clone(),
+        chunks: load.tokens.clone(),
+        gap,
+        finish: load.finish,
+        feed: None,
+        tail: Duration::ZERO,
+    }
 }

@@ -72,7 +72,14 @@ pub fn run_cell(
 pub(super) fn script(cell: &Cell) -> Script {
     let load = &cell.workload;
     let gap = Duration::from_secs_f64(1.0 / load.rate.max(1e-6));
-    Script { user: load.user.clone(), chunks: load.tokens.clone(), gap, finish: load.finish, feed: None }
+    Script {
+        user: load.user.clone(),
+        chunks: load.tokens.clone(),
+        gap,
+        finish: load.finish,
+        feed: None,
+        tail: Duration::ZERO,
+    }
 }
 
 async fn attended(

@@ -34,7 +34,14 @@ pub(crate) fn captured_script() -> Script {
     let mut chunks = vec![text(String::new()), reasoning("r0 "), reasoning("r1 ")];
     chunks.extend((0..12).map(|i| text(format!("w{i} "))));
     let gap = std::time::Duration::from_millis(50);
-    Script { user: "hi".into(), chunks, gap, finish: Finish::Message, feed: None }
+    Script {
+        user: "hi".into(),
+        chunks,
+        gap,
+        finish: Finish::Message,
+        feed: None,
+        tail: std::time::Duration::ZERO,
+    }
 }
 
 /// A server of that release in memory, with one conversation.

@@ -173,7 +173,14 @@ fn script(tokens: u32, rate: u32) -> Script {
     let text = |text: String| Chunk { text: Some(text), reasoning: None };
     let chunks = std::iter::once(String::new()).chain((0..tokens).map(|n| format!("tok{n} "))).map(text);
     let gap = Duration::from_secs(1) / rate;
-    Script { user: "go".into(), chunks: chunks.collect(), gap, finish: Finish::Message, feed: None }
+    Script {
+        user: "go".into(),
+        chunks: chunks.collect(),
+        gap,
+        finish: Finish::Message,
+        feed: None,
+        tail: Duration::ZERO,
+    }
 }
 
 async fn server(release: &str, script: Script) -> (Server, String) {

@@ -43,7 +43,14 @@ impl Served {
         let profile = folder.catalogue().server("under-test").unwrap();
         let text = |n| Chunk { text: Some(numbered::text(n, load.bytes)), reasoning: None };
         let chunks = (0..load.tokens).map(text).collect();
-        let script = Script { user: "hi".into(), chunks, gap: load.gap, finish: Finish::Message, feed: None };
+        let script = Script {
+            user: "hi".into(),
+            chunks,
+            gap: load.gap,
+            finish: Finish::Message,
+            feed: None,
+            tail: Duration::ZERO,
+        };
         let config = ServerConfig {
             keys: vec![KEY.into()],
             script,

@@ -84,7 +84,14 @@ fn script(turn: Turn) -> Script {
     let text = |text: String| Chunk { text: Some(text), reasoning: None };
     let chunks = std::iter::once(String::new()).chain((0..turn.tokens).map(|n| format!("tok{n} "))).map(text);
     let gap = Duration::from_secs(1) / turn.rate;
-    Script { user: "go".into(), chunks: chunks.collect(), gap, finish: Finish::Message, feed: None }
+    Script {
+        user: "go".into(),
+        chunks: chunks.collect(),
+        gap,
+        finish: Finish::Message,
+        feed: None,
+        tail: Duration::ZERO,
+    }
 }
 
 /// The turns on an emulated server, and every post until the buffer has been flushed.

@@ -83,6 +83,9 @@ pub struct Script {
     pub finish: Finish,
     /// Where the first turn's chunks come from instead, if not from `chunks`.
     pub feed: Option<Feed>,
+    /// Silence between the last of `chunks` and the end of the turn. Live runs use it, so that what a page showed before
+    /// the reply is told from what it shows because of it.
+    pub tail: Duration,
 }
 
 impl Script {

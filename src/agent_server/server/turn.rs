@@ -139,7 +139,8 @@ impl Turn {
             sleep_until(started + script.gap * n).await;
             self.chunk(chunk);
         }
-        sleep_until(started + script.gap * u32::try_from(script.chunks.len()).unwrap_or(u32::MAX)).await;
+        let end = script.gap * u32::try_from(script.chunks.len()).unwrap_or(u32::MAX) + script.tail;
+        sleep_until(started + end).await;
     }
 
     fn opening(&mut self, text: String) {

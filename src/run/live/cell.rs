@@ -16,6 +16,7 @@ use crate::live::capture::{CAPTURE_SCHEMA, Capture, ClientSide, ServerSide};
 use crate::live::driver::{Attend, Driver, DriverError};
 use crate::live::report::{Report, Said};
 use crate::live::rest::status;
+use crate::live::tap::Side;
 use crate::record::SideEffects;
 use crate::run::CellFault;
 use crate::scenario::Cell;
@@ -181,7 +182,13 @@ pub(super) async fn captured(
 ) -> Result<Capture, CellFault> {
     let setup = |e: &dyn std::fmt::Display| CellFault::Setup(e.to_string());
     let conversation = &attended.conversation;
-    let sockets = stand.tap.sockets(conversation);
+    let mut sockets = stand.tap.sockets(conversation);
+    for frame in sockets.iter_mut().flat_map(|socket| &mut socket.frames) {
+        // A key is kept nowhere, not even one that opens nothing any more.
+        if frame.from == Side::Client && frame.text.contains("session_api_key") {
+            frame.text = frame.text.replace(&format!("\"{}\"", rig.key), "\"…\"");
+        }
+    }
     let mut faults = Vec::new();
     let (server, chunks, side_effects) = match &stand.party {
         Party::Live { sink, .. } => {

@@ -1,5 +1,6 @@
 //! The worker of one client: its driver is started once, and attends one cell after the other.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
@@ -8,14 +9,17 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::Sender;
 
+use super::canvas::Desk;
 use super::cell::{self, Attended, captured};
 use super::package::{ClientPackage, PythonPackage, ServerPackage, Task};
-use super::rig::Rig;
+use super::rig::{BROWSER_TAIL, Rig};
 use super::seat::observed;
 use super::stand::{self, Stand};
 use super::{Hall, LiveCell, micros};
+use crate::agent_server::server::Script;
 use crate::live::capture::Capture;
 use crate::live::driver::{Driver, DriverSpec};
+use crate::probe::process::resident;
 use crate::record::Observation;
 use crate::run::{CellFault, CellRun, script};
 use crate::scenario::Cell;
@@ -26,6 +30,18 @@ enum Warm {
     Cold,
     /// A library under its driver.
     Library(Box<Driver>),
+    /// A front end in its browser.
+    Canvas(Box<Desk>),
+}
+
+impl Warm {
+    async fn stop(self) {
+        match self {
+            Warm::Cold => {}
+            Warm::Library(driver) => driver.stop().await,
+            Warm::Canvas(desk) => desk.close().await,
+        }
+    }
 }
 
 /// Runs the cells of one client, in order.
@@ -37,6 +53,8 @@ pub(super) async fn work(
     finished: Sender<LiveCell>,
 ) {
     let mut warm = Warm::Cold;
+    let is_canvas = tasks.iter().any(|(_, task)| matches!(task.client, ClientPackage::Canvas { .. }));
+    let _browser = if is_canvas { hall.browsers.acquire().await.ok() } else { None };
     for (index, task) in tasks {
         let Ok(_seat) = hall.seats.acquire().await else { return };
         if halted.load(Ordering::Relaxed) {
@@ -48,7 +66,7 @@ pub(super) async fn work(
             Ok((observation, capture)) => (Ok(vec![observation]), Some(capture)),
             Err(fault) => {
                 // Whatever state it is in, the next cell shall not inherit it.
-                warm = Warm::Cold;
+                std::mem::replace(&mut warm, Warm::Cold).stop().await;
                 (Err(fault), None)
             }
         };
@@ -56,9 +74,7 @@ pub(super) async fn work(
         // The receiver lives as long as any worker does.
         let _ = finished.send(LiveCell { run, capture }).await;
     }
-    if let Warm::Library(driver) = warm {
-        driver.stop().await;
-    }
+    warm.stop().await;
 }
 
 async fn one(
@@ -79,7 +95,8 @@ async fn one(
         }
         ServerPackage::Emulated => {
             let seed = hall.seed.derive(&cell.id);
-            own = stand::emulated(&hall.rig, cell, &task.server_profile, script(cell), seed).await?;
+            let script = Script { tail: tail(task), ..script(cell) };
+            own = stand::emulated(&hall.rig, cell, &task.server_profile, script, seed).await?;
             &own
         }
     };
@@ -97,13 +114,19 @@ async fn attended(
     warm: &mut Warm,
 ) -> Result<Attended, CellFault> {
     let (rig, cell) = (&hall.rig, &task.cell);
-    let text = rig.rehearse(&cell::tag(cell), &cell.workload, Duration::ZERO)?;
+    let text = rig.rehearse(&cell::tag(cell), &cell.workload, tail(task))?;
     let spec = match &task.client {
         ClientPackage::Emulated => return cell::emulated(rig, stand, cell, &text, &task.choice).await,
         ClientPackage::Python(package) => python(rig, client, package),
         ClientPackage::Node { node, folder, shim, .. } => node_driver(rig, client, node, folder, *shim),
-        ClientPackage::Canvas { .. } => {
-            return Err(CellFault::Setup("no browser takes part in this run".to_owned()));
+        ClientPackage::Canvas { build, ran } => {
+            if matches!(warm, Warm::Cold) {
+                *warm = Warm::Canvas(Box::new(Desk::open(rig, client, build, stand).await?));
+            }
+            return match warm {
+                Warm::Canvas(desk) => desk.attend(rig, stand, cell, &text, ran).await,
+                _ => Err(CellFault::Setup("the browser vanished".to_owned())),
+            };
         }
     };
     if matches!(warm, Warm::Cold) {
@@ -112,7 +135,15 @@ async fn attended(
     }
     match warm {
         Warm::Library(driver) => cell::library(rig, stand, cell, &text, driver).await,
-        Warm::Cold => Err(CellFault::Setup("the driver vanished".to_owned())),
+        _ => Err(CellFault::Setup("the driver vanished".to_owned())),
+    }
+}
+
+/// Silence before the reply: a page is read, and two things that are drawn at once cannot be told apart.
+fn tail(task: &Task) -> Duration {
+    match task.client {
+        ClientPackage::Canvas { .. } => BROWSER_TAIL,
+        _ => Duration::ZERO,
     }
 }
 
@@ -156,14 +187,16 @@ fn surroundings(folder: &Path) -> Vec<(OsString, OsString)> {
 /// Looks at how much memory the parties hold.
 fn note_memory(hall: &Hall, client: &str, cell: &Cell, stand: &Stand, warm: &Warm) {
     let mut memory = hall.memory();
-    let most = |of: &mut std::collections::BTreeMap<String, u64>, name: &str, pid: Option<u32>| {
-        if let Some(bytes) = pid.and_then(crate::probe::process::resident) {
+    let most = |of: &mut BTreeMap<String, u64>, name: &str, bytes: Option<u64>| {
+        if let Some(bytes) = bytes {
             let held = of.entry(name.to_owned()).or_default();
             *held = bytes.max(*held);
         }
     };
-    most(&mut memory.servers, &cell.server, stand.pid());
-    if let Warm::Library(driver) = warm {
-        most(&mut memory.clients, client, driver.pid());
+    most(&mut memory.servers, &cell.server, stand.pid().and_then(resident));
+    match warm {
+        Warm::Library(driver) => most(&mut memory.clients, client, driver.pid().and_then(resident)),
+        Warm::Canvas(desk) => most(&mut memory.clients, client, desk.memory()),
+        Warm::Cold => {}
     }
 }

@@ -3,6 +3,7 @@
 //! Released servers are started once and kept; each client has a driver that is kept as well, and every cell is a fresh
 //! conversation. What was seen becomes a [`Capture`]; the evidence is a pure function of it.
 
+mod canvas;
 mod cell;
 mod crew;
 mod package;
@@ -80,6 +81,8 @@ struct Hall {
     /// Released servers by name, each started by the first cell that needs it.
     servers: BTreeMap<String, OnceCell<Result<Stand, String>>>,
     seats: Semaphore,
+    /// Half a gigabyte each: one browser at a time.
+    browsers: Semaphore,
     seed: Seed,
     memory: std::sync::Mutex<Memory>,
 }
@@ -111,6 +114,7 @@ async fn all(
         rig,
         servers,
         seats: Semaphore::new(options.jobs.max(1)),
+        browsers: Semaphore::new(1),
         seed: options.seed,
         memory: std::sync::Mutex::default(),
     });
