@@ -146,7 +146,7 @@ fn own_profiles_extend_released_ones_and_are_held_to_their_words() {
 fn list_and_explain_tell_a_newcomer() {
     for (what, count, name) in [
         ("servers", 17, "1.44.1+throttled"),
-        ("clients", 16, "browser-session"),
+        ("clients", 17, "browser-session"),
         ("scenarios", 4, "bus-split"),
         ("verdicts", 11, "silent_loss"),
     ] {

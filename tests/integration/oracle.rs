@@ -88,8 +88,9 @@ fn a_released_client_sees_no_difference_between_1_43_1_and_its_split_bus() {
         assert_eq!(rest(cell), rest(on_release), "{}", cell.id);
         seen += 1;
     }
-    // Five of Python, one of them with a second list, TypeScript, five canvases and the session client.
-    assert_eq!(seen, 5 + 1 + 1 + 5 + 1);
+    // Five of Python, one of them with a second list, TypeScript with and without a socket, five canvases and the session
+    // client.
+    assert_eq!(seen, 5 + 1 + 2 + 5 + 1);
 }
 
 #[test]
@@ -154,6 +155,7 @@ fn step_7_silences_the_legacy_socket_and_nothing_else() {
             "browser-session" => assert_eq!(cell.verdict, Verdict::Delivered),
             "browser-1.0.0-alpha.10" => assert_eq!(cell.verdict, Verdict::ByDesign),
             "python-1.30.0" => assert_eq!((cell.verdict, cell.delivered.chars), (Verdict::DurableLoss, 0)),
+            "typescript-1.39.0+no-shim" => assert_eq!(cell.verdict, Verdict::LoudLoss),
             _ => {
                 assert_silent(cell, Hop::Published, Signal::None, 0);
                 legacy += 1;
@@ -217,6 +219,17 @@ fn a_release_without_a_profile_runs_as_its_era_under_its_own_name() {
 }
 
 #[test]
+fn a_client_without_a_socket_is_told_and_gets_no_frame_of_any_server() {
+    let cells: Vec<_> = RUN.cells.iter().filter(|c| c.client == "typescript-1.39.0+no-shim").collect();
+    assert!(cells.len() > RELEASED_SERVERS.len(), "{}", cells.len());
+    for cell in cells {
+        assert_eq!((cell.verdict, cell.signal), (Verdict::LoudLoss, Signal::Surfaced), "{}", cell.id);
+        assert_eq!((cell.delivered.chars, cell.surfaced.len()), (0, 1), "{}: {:?}", cell.id, cell.surfaced);
+        assert!(cell.surfaced[0].contains("WebSocket implementation not available"), "{:?}", cell.surfaced);
+    }
+}
+
+#[test]
 fn an_impossible_pair_is_reported_and_never_skipped() {
     for server in ["1.22.0", "1.43.1", "1.43.1+AB", "1.44.1"] {
         let cell = skew(server, "browser-session");
@@ -230,5 +243,5 @@ fn an_impossible_pair_is_reported_and_never_skipped() {
     let plan = Plan::of(&owned(&["release-skew"]), &axes, &catalogue).unwrap();
     let pairs = |server: &str| plan.cells.iter().filter(|c| c.server == server).count();
     // Every profile, and two with a list; `python@same` is one of them or one more.
-    assert!(RELEASED_SERVERS.iter().all(|s| (18..=19).contains(&pairs(s))), "a pair is missing");
+    assert!(RELEASED_SERVERS.iter().all(|s| (19..=20).contains(&pairs(s))), "a pair is missing");
 }
