@@ -8,6 +8,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use super::bench_client;
 use super::idle;
+use super::live::LiveCommand;
 
 /// Finds silent streaming loss between server and client releases before a release does.
 #[derive(Debug, Parser)]
@@ -36,6 +37,9 @@ pub(super) enum Command {
     /// Measure on the wall clock: what a token costs
     #[command(subcommand)]
     Bench(BenchCommand),
+    /// Work with the released packages themselves
+    #[command(subcommand)]
+    Live(LiveCommand),
 }
 
 #[derive(Debug, Subcommand)]

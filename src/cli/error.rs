@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use crate::agent_server::profile::ProfileError;
 use crate::agent_server::server::ServerError;
 use crate::judge::ExitCode;
+use crate::live::extract::ExtractError;
 use crate::report::StoreError;
 use crate::run::CellFault;
 use crate::run::fanout::FanOutError;
 use crate::scenario::ScenarioError;
 use crate::suite::PlanError;
+use crate::suite::extract::ImplyError;
 use crate::swarm::SwarmError;
 use crate::wire::MutationError;
 
@@ -32,6 +34,10 @@ pub(super) enum CliError {
     FanOut(#[from] FanOutError),
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error(transparent)]
+    Extract(#[from] ExtractError),
+    #[error(transparent)]
+    Imply(#[from] ImplyError),
     #[error("cannot read {}: {error}", path.display())]
     Read { path: PathBuf, error: std::io::Error },
     #[error("server `{server}`: {fault}")]
@@ -52,6 +58,8 @@ impl CliError {
             CliError::NothingRan(_) => ExitCode::NothingRan,
             // The machine or the rig could not do it: nothing was said of any server.
             CliError::FanOut(_) => ExitCode::RigInvalid,
+            // A package that gives no document is no package that was judged.
+            CliError::Extract(ExtractError::Ended { .. } | ExtractError::Slow { .. }) => ExitCode::RigInvalid,
             CliError::Output(_)
             | CliError::Store(_)
             | CliError::Start(_)

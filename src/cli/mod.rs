@@ -10,6 +10,7 @@ mod fanout;
 mod idle;
 mod interrupt;
 mod list;
+mod live;
 mod matrix;
 mod plan;
 mod serve;
@@ -43,6 +44,7 @@ pub fn main() -> ExitCode {
         Command::Check(check) => check::run(check),
         Command::Idle(idle) => idle::run(idle),
         Command::Serve(serve) => serve::run(serve),
+        Command::Live(live) => live::run(live),
         Command::Bench(bench) => match bench {
             BenchCommand::Fanout(fanout) => fanout::run(fanout),
             BenchCommand::Client(client) => bench_client::run(client),

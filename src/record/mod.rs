@@ -5,6 +5,7 @@ pub mod bench;
 pub mod budget;
 pub mod cost;
 pub mod expectation;
+pub mod extract;
 pub mod flow;
 pub mod idle;
 mod interval;

@@ -5,6 +5,7 @@
 mod assemble;
 mod bench;
 mod digest;
+pub mod extract;
 mod ratios;
 
 pub use ratios::{MeasureCpu, by_bench, measure_cpu_ratios};
