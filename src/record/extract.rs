@@ -27,6 +27,9 @@ pub struct Extraction {
     pub foreign: Vec<ClassChange>,
     /// What was found out and is no trait, as name and text.
     pub aside: Vec<(String, String)>,
+    /// What the package was asked and did not answer, as fact and reason. With any of these the extraction says less than
+    /// it should: the package does not work in its environment, or is no longer what the questions are about.
+    pub unanswered: Vec<(String, String)>,
     /// What it was held against; `None` for nothing.
     pub against: Option<Against>,
 }

@@ -31,6 +31,12 @@ pub fn extract_table(extraction: &Extraction, detail: Detail, out: &mut dyn Writ
         }
         writeln!(out)?;
     }
+    for (fact, why) in &extraction.unanswered {
+        writeln!(out, "NOT ANSWERED: {fact}: {why}")?;
+    }
+    if !extraction.unanswered.is_empty() {
+        writeln!(out)?;
+    }
     let aside = if detail == Detail::Whole { extraction.aside.as_slice() } else { &[] };
     for (name, text) in aside {
         writeln!(out, "{name}: {text}")?;
@@ -61,9 +67,9 @@ fn differences(against: &Against, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out, "{} of {compared} traits are not those of {what}", traits.len())?;
     let word = |v: &Option<toml::Value>| v.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string);
-    let rows = traits.iter().map(|d| {
-        [format!("{} {}", d.party, d.path), word(&d.other), word(&d.this), d.how.clone()]
-    });
+    let rows = traits
+        .iter()
+        .map(|d| [format!("{} {}", d.party, d.path), word(&d.other), word(&d.this), d.how.clone()]);
     rows_of(&["trait", "there", "here", "found"], rows, out)?;
     for (name, text) in &against.aside {
         writeln!(out, "  {name}: {text}")?;
@@ -75,7 +81,9 @@ fn classes(what: &str, changes: &[ClassChange], out: &mut dyn Write) -> io::Resu
     if changes.is_empty() {
         return writeln!(out, "{what}: no difference");
     }
-    writeln!(out, "{what}: {} differences; to paste into scenarios/vocabulary/python.toml:", changes.len())?;
+    let n = changes.len();
+    let word = if n == 1 { "difference" } else { "differences" };
+    writeln!(out, "{what}: {n} {word}; to paste into scenarios/vocabulary/python.toml:")?;
     for change in changes {
         writeln!(out, "  # {}: {}", change.class, change.what)?;
         for line in &change.lines {

@@ -12,9 +12,7 @@ use crate::judge::ExitCode;
 use crate::live::extract::{Overlay, Package, Subject, python_of, read_blocking};
 use crate::record::extract::Extraction;
 use crate::report::{Detail, extract_json, extract_table, writable, write_atomically};
-use crate::suite::extract::{
-    against_committed, against_package, client_toml, imply, lines, server_toml,
-};
+use crate::suite::extract::{against_committed, against_package, client_toml, imply, lines, server_toml};
 
 /// The word for the committed profiles.
 const COMMITTED: &str = "committed";
@@ -75,7 +73,12 @@ pub(in crate::cli) fn run(args: &Extract) -> Result<ExitCode, CliError> {
     let equal = against.as_ref().is_none_or(crate::record::extract::Against::equal);
     extraction.against = against;
     print(&extraction, args)?;
-    Ok(if equal { ExitCode::AllAsExpected } else { ExitCode::Unexpected })
+    Ok(match (&args.against, equal) {
+        // Equal in what was answered is not equal.
+        (Some(_), _) if !extraction.unanswered.is_empty() => ExitCode::RigInvalid,
+        (_, false) => ExitCode::Unexpected,
+        (_, true) => ExitCode::AllAsExpected,
+    })
 }
 
 fn print(extraction: &Extraction, args: &Extract) -> Result<(), CliError> {
@@ -120,7 +123,10 @@ fn package(what: &str, python: Option<&Path>, over: Option<&str>) -> Result<Read
         }
         Subject::Tree(dir) => {
             let overlay = Overlay::of_tree(&dir)?;
-            Read { package: read_blocking(&interpreter(None)?, &overlay.paths)?, named: overlay.version.clone() }
+            Read {
+                package: read_blocking(&interpreter(None)?, &overlay.paths)?,
+                named: overlay.version.clone(),
+            }
         }
     })
 }

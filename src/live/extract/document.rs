@@ -65,7 +65,7 @@ pub struct Fault {
 impl Package {
     /// Reads a document; `name` says in errors where it came from.
     ///
-    /// Errors when it is no document of this schema, or holds no OpenHands package.
+    /// Errors when it is no document of this schema, or holds no `OpenHands` package.
     pub fn parse(name: &str, text: &str) -> Result<Package, ExtractError> {
         let wrong = |problem: String| ExtractError::Document { name: name.to_owned(), problem };
         let value: Value = serde_json::from_str(text).map_err(|e| wrong(format!("no JSON: {e}")))?;

@@ -32,7 +32,7 @@ pub enum ExtractError {
         /// What was typed.
         word: String,
     },
-    /// A wheel or a source tree without an OpenHands package in it.
+    /// A wheel or a source tree without an `OpenHands` package in it.
     #[error("{}: {problem}", path.display())]
     Tree {
         /// The wheel or the folder.

@@ -13,7 +13,7 @@ use super::scratch::Scratch;
 pub struct Overlay {
     /// The folders, first one first.
     pub paths: Vec<PathBuf>,
-    /// The version that the source tree says it is, if it says so; a wheel says it to Python itself.
+    /// The version that the wheel's name or the source tree says, if it says one. The environment below may have another.
     pub version: Option<String>,
     /// Holds an unpacked wheel.
     _unpacked: Option<Scratch>,
@@ -22,13 +22,14 @@ pub struct Overlay {
 impl Overlay {
     /// Unpacks a wheel, with the interpreter that will read it.
     ///
-    /// Errors when the file is no archive, or holds no OpenHands package.
+    /// Errors when the file is no archive, or holds no `OpenHands` package.
     pub async fn of_wheel(wheel: &Path, python: &Path) -> Result<Overlay, ExtractError> {
         if !wheel.is_file() {
             return Err(tree(wheel, "there is no such file"));
         }
         let dir = Scratch::new()?;
-        let args = ["-m".as_ref(), "zipfile".as_ref(), "-e".as_ref(), wheel.as_os_str(), dir.path().as_os_str()];
+        let args =
+            ["-m".as_ref(), "zipfile".as_ref(), "-e".as_ref(), wheel.as_os_str(), dir.path().as_os_str()];
         let done = output(python, &args, &[], None).await?;
         if !done.status.success() {
             let said = String::from_utf8_lossy(&done.stderr);
@@ -38,7 +39,8 @@ impl Overlay {
         if !dir.path().join("openhands").is_dir() {
             return Err(tree(wheel, "holds no package `openhands`"));
         }
-        Ok(Overlay { paths: vec![dir.path().to_owned()], version: None, _unpacked: Some(dir) })
+        let version = version_of(wheel);
+        Ok(Overlay { paths: vec![dir.path().to_owned()], version, _unpacked: Some(dir) })
     }
 
     /// Finds the packages of a source tree: `DIR/openhands`, or `DIR/*/openhands` as in the monorepo.
@@ -69,6 +71,12 @@ fn tree(path: &Path, problem: &str) -> ExtractError {
     ExtractError::Tree { path: path.to_owned(), problem: problem.to_owned() }
 }
 
+/// The version in a wheel's name: `NAME-VERSION-…`, where neither part has a dash.
+fn version_of(wheel: &Path) -> Option<String> {
+    let version = wheel.file_stem()?.to_str()?.split('-').nth(1)?;
+    version.starts_with(|c: char| c.is_ascii_digit()).then(|| version.to_owned())
+}
+
 /// The version in a folder's `pyproject.toml`. One that is computed when the package is built says nothing here.
 fn version_in(home: &Path) -> Option<String> {
     let text = std::fs::read_to_string(home.join("pyproject.toml")).ok()?;
@@ -84,6 +92,13 @@ mod tests {
         std::fs::create_dir_all(dir.join(name).join("openhands/sdk")).unwrap();
         let text = format!("[project]\nname = \"{name}\"\nversion = \"{version}\"\n");
         std::fs::write(dir.join(name).join("pyproject.toml"), text).unwrap();
+    }
+
+    #[test]
+    fn a_wheel_says_its_version_in_its_name() {
+        let version = |name: &str| version_of(Path::new(name));
+        assert_eq!(version("d-x/openhands_sdk-1.59.0rc1-py3-none-any.whl").as_deref(), Some("1.59.0rc1"));
+        assert_eq!(version("openhands.whl"), None);
     }
 
     #[test]

@@ -23,7 +23,8 @@ impl Subject {
     ///
     /// Errors when it is none of them.
     pub fn parse(word: &str) -> Result<Subject, ExtractError> {
-        let has = |extension: &str| Path::new(word).extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));
+        let has =
+            |extension: &str| Path::new(word).extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));
         if let Some(dir) = word.strip_prefix("path:") {
             return Ok(Subject::Tree(PathBuf::from(dir)));
         }
@@ -34,7 +35,9 @@ impl Subject {
             return Ok(Subject::Document(PathBuf::from(word)));
         }
         // A version of Python's kind (`1.59.0rc1`) is as good as one of ours.
-        if word.parse::<Release>().is_ok() || word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.') {
+        if word.parse::<Release>().is_ok()
+            || word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.')
+        {
             return Ok(Subject::Release(word.to_owned()));
         }
         Err(ExtractError::Word { word: word.to_owned() })
@@ -81,7 +84,9 @@ mod tests {
         });
         assert_eq!(parse("path:/src/1.0"), Subject::Tree("/src/1.0".into()));
         assert_eq!(parse("old/1.43.1.json"), Subject::Document("old/1.43.1.json".into()));
-        assert!(Subject::parse("lastest").unwrap_err().to_string().contains("`lastest` is nothing to extract"));
+        assert!(
+            Subject::parse("lastest").unwrap_err().to_string().contains("`lastest` is nothing to extract")
+        );
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::record::extract::{ExtractedProfile, ExtractedTrait, MissingTrait};
 pub(super) type Answer = Result<Value, String>;
 
 /// A value that there is.
+#[expect(clippy::unnecessary_wraps, reason = "it stands in lists beside answers that are none")]
 pub(super) fn is(value: impl Into<Value>) -> Answer {
     Ok(value.into())
 }
@@ -46,7 +47,12 @@ impl<'p> Claims<'p> {
     }
 
     /// Notes answers, for each of the paths.
-    pub(super) fn answer<const N: usize>(&mut self, paths: [&'static str; N], answers: [Answer; N], how: &str) {
+    pub(super) fn answer<const N: usize>(
+        &mut self,
+        paths: [&'static str; N],
+        answers: [Answer; N],
+        how: &str,
+    ) {
         for (path, answer) in paths.into_iter().zip(answers) {
             let path = path.to_owned();
             match answer {

@@ -27,6 +27,7 @@ struct Delta {
 }
 
 #[derive(Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "the answers of one fact, each to a question of its own")]
 struct Loop {
     path: String,
     auth: String,
@@ -79,7 +80,11 @@ fn connect(claims: &mut Claims) {
             (mode, seq) => Err(format!("it asks for resend_mode {mode:?} and after_seq {seq:?}")),
         };
         let known = |word: &str, words: &[&str], what: &str| {
-            if words.contains(&word) { is(word) } else { Err(format!("{what} in a way that no trait knows: `{word}`")) }
+            if words.contains(&word) {
+                is(word)
+            } else {
+                Err(format!("{what} in a way that no trait knows: `{word}`"))
+            }
         };
         [
             endpoint,
@@ -96,8 +101,10 @@ fn decode(claims: &mut Claims) {
     let paths = ["json.reader", "json.binary", "decode.style"];
     claims.read("client.loop", paths, |seen: Loop| {
         // JavaScript's parser refuses NaN; Python's takes it.
-        let reader = if seen.reads_nan { is("python") } else { Err("it refuses NaN, which json.loads takes".into()) };
-        let binary = if seen.reads_binary { is("utf8") } else { Err("it does not read binary frames".into()) };
+        let reader =
+            if seen.reads_nan { is("python") } else { Err("it refuses NaN, which json.loads takes".into()) };
+        let binary =
+            if seen.reads_binary { is("utf8") } else { Err("it does not read binary frames".into()) };
         let style = match (seen.refuses_unknown_kinds, seen.refuses_extra_fields) {
             (true, true) => is("event-model"),
             (false, false) => is("open"),
@@ -133,7 +140,8 @@ fn failure(claims: &mut Claims) {
     ];
     for (paths, frames) in stages {
         claims.read("client.loop", paths, |seen: Loop| {
-            let mut lines: Vec<&[_]> = frames.iter().filter_map(|f| Some(seen.logs.get(*f)?.as_slice())).collect();
+            let mut lines: Vec<&[_]> =
+                frames.iter().filter_map(|f| Some(seen.logs.get(*f)?.as_slice())).collect();
             lines.dedup();
             match lines[..] {
                 [[]] => [is("none"), is("")],

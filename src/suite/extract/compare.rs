@@ -33,10 +33,22 @@ pub(super) fn with_table(party: &str, own: &ExtractedProfile, table: &Table, aga
 }
 
 /// Holds the traits of two packages against each other. What neither says is not compared.
-pub(super) fn with_profile(party: &str, own: &ExtractedProfile, other: &ExtractedProfile, against: &mut Against) {
+pub(super) fn with_profile(
+    party: &str,
+    own: &ExtractedProfile,
+    other: &ExtractedProfile,
+    against: &mut Against,
+) {
     let theirs = by_path(other);
     for one in &own.traits {
-        compare(party, &one.path, theirs.get(one.path.as_str()).copied(), Some(&one.value), &one.how, against);
+        compare(
+            party,
+            &one.path,
+            theirs.get(one.path.as_str()).copied(),
+            Some(&one.value),
+            &one.how,
+            against,
+        );
     }
     let ours = by_path(own);
     for one in other.traits.iter().filter(|t| !ours.contains_key(t.path.as_str())) {
@@ -117,7 +129,7 @@ fn shown(is: &Json) -> String {
             let sockets = items.iter().filter_map(Json::as_str).filter_map(|r| r.strip_prefix("WEBSOCKET "));
             format!("{}; sockets: {}", items.len(), sockets.collect::<Vec<_>>().join(", "))
         }
-        Json::Array(items) => items.iter().map(|i| shown(i)).collect::<Vec<_>>().join(", "),
+        Json::Array(items) => items.iter().map(shown).collect::<Vec<_>>().join(", "),
         Json::Object(map) => {
             let pair = |(k, v): (&String, &Json)| match v {
                 Json::Object(inner) => format!("{k} {}", inner.keys().cloned().collect::<Vec<_>>().join("|")),
@@ -144,7 +156,9 @@ pub(super) fn facts(own: &Package, other: &Package) -> Vec<(String, String)> {
                 Some(_) => {}
             }
         }
-        said.extend(theirs.iter().filter(|(p, _)| !ours.contains_key(*p)).map(|(p, was)| format!("- {p}{was}")));
+        said.extend(
+            theirs.iter().filter(|(p, _)| !ours.contains_key(*p)).map(|(p, was)| format!("- {p}{was}")),
+        );
         found.extend(said.into_iter().map(|s| (name.to_owned(), s)));
     }
     found
@@ -155,7 +169,10 @@ fn leaves(is: &Json) -> BTreeMap<String, String> {
     fn walk(is: &Json, place: &str, found: &mut BTreeMap<String, String>) {
         match is {
             Json::Object(map) if map.contains_key("file") && map.contains_key("code") => {
-                found.insert(format!("{place}{} {}", map["file"].as_str().unwrap_or_default(), map["code"]), String::new());
+                found.insert(
+                    format!("{place}{} {}", map["file"].as_str().unwrap_or_default(), map["code"]),
+                    String::new(),
+                );
             }
             Json::Object(map) => map.iter().for_each(|(k, v)| walk(v, &format!("{place}{k} "), found)),
             // A list of numbers is one value: the delays of a reconnect are no set.

@@ -21,8 +21,6 @@ mod compare;
 mod profile;
 mod release;
 mod server;
-#[cfg(test)]
-mod tests;
 mod vocabulary;
 
 use std::collections::BTreeMap;
@@ -65,7 +63,11 @@ pub enum ImplyError {
 /// What a package implies. `named` is the version to use where the package does not know its own (a source tree).
 ///
 /// Errors when its version is none, is older than every era, or the traits contradict each other.
-pub fn imply(package: &Package, named: Option<&str>, catalogue: &Catalogue) -> Result<Extraction, ImplyError> {
+pub fn imply(
+    package: &Package,
+    named: Option<&str>,
+    catalogue: &Catalogue,
+) -> Result<Extraction, ImplyError> {
     let release = release::release(named.unwrap_or_else(|| package.version()))?;
     let (server_base, client_base) = profile::bases(&release, catalogue)?;
     let server_name = profile::name("", &release, catalogue.servers());
@@ -87,6 +89,7 @@ pub fn imply(package: &Package, named: Option<&str>, catalogue: &Catalogue) -> R
         vocabulary,
         foreign,
         aside: compare::aside(package),
+        unanswered: package.faults.iter().map(|f| (f.fact.clone(), f.message.clone())).collect(),
         against: None,
     })
 }
@@ -142,7 +145,8 @@ pub fn against_package(
             against.classes = [own, foreign].concat();
         }
         (ours, theirs) => {
-            against.classes = [ours.err(), theirs.err()].into_iter().flatten().map(|w| vocabulary::unread(&w)).collect();
+            against.classes =
+                [ours.err(), theirs.err()].into_iter().flatten().map(|w| vocabulary::unread(&w)).collect();
         }
     }
     Ok(against)

@@ -73,8 +73,9 @@ fn put(table: &mut Table, path: &str, value: Value) {
 /// The server's profile as a file.
 pub fn server_toml(extraction: &Extraction) -> String {
     let mut traits = table(&extraction.server.traits);
-    // `python@same` finds the client of the release by itself; one with another name is said.
-    if extraction.client.name != format!("python-{}", extraction.server.name) {
+    // `python@same` finds the client of the plain release by itself; one with another name is said.
+    let plain = extraction.release.split('+').next().unwrap_or_default();
+    if extraction.client.name != format!("python-{plain}") {
         put(&mut traits, "ships.python", extraction.client.name.clone().into());
     }
     file(&extraction.server, traits, &extraction.release, "server")
@@ -86,15 +87,13 @@ pub fn client_toml(extraction: &Extraction) -> String {
 }
 
 fn file(profile: &ExtractedProfile, traits: Table, release: &str, what: &str) -> String {
-    let mut head = Table::new();
-    head.insert("name".into(), profile.name.clone().into());
-    head.insert("extends".into(), profile.extends.clone().into());
-    let from = profile.missing.len();
     let summary = format!(
-        "The {what} of {release}, extracted from the package; {from} traits are those of {}.",
+        "The {what} of {release}, extracted from the package; what it does not say is that of {}.",
         profile.extends
     );
-    head.insert("summary".into(), summary.into());
+    let head: String = [("name", &profile.name), ("extends", &profile.extends), ("summary", &summary)]
+        .map(|(key, text)| format!("{key} = {}\n", Value::from(text.as_str())))
+        .concat();
     let mut hows: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for one in &profile.traits {
         let top = one.path.split('.').next().unwrap_or(&one.path);
@@ -107,18 +106,21 @@ fn file(profile: &ExtractedProfile, traits: Table, release: &str, what: &str) ->
         source.insert(top.clone(), format!("extracted from {release}: {how}").into());
     }
     let mut text = String::from("# Written by `skewlab live extract`.\n");
-    for missing in &profile.missing {
-        text.push_str(&format!("# {} is that of {}: {}\n", missing.path, profile.extends, one_line(&missing.why)));
-    }
+    text.extend(profile.missing.iter().map(|missing| {
+        let why = one_line(&missing.why);
+        format!("# {} is that of {}: {why}\n", missing.path, profile.extends)
+    }));
     let mut scalars = Table::new();
     let mut tables = Table::new();
     for (key, value) in traits {
         if value.is_table() { &mut tables } else { &mut scalars }.insert(key, value);
     }
     tables.insert("source".into(), Value::Table(source));
-    for part in [head, scalars, tables] {
-        text.push('\n');
-        text.push_str(&part.to_string());
+    for part in [head, scalars.to_string(), tables.to_string()] {
+        if !part.is_empty() {
+            text.push('\n');
+            text.push_str(&part);
+        }
     }
     text
 }

@@ -29,7 +29,8 @@ pub(super) fn release(version: &str) -> Result<Release, ImplyError> {
         "b" => "beta".to_owned(),
         other => other.to_owned(),
     };
-    let pre: Vec<&str> = std::iter::once(word.as_str()).chain(more.split('.')).filter(|p| !p.is_empty()).collect();
+    let pre: Vec<&str> =
+        std::iter::once(word.as_str()).chain(more.split('.')).filter(|p| !p.is_empty()).collect();
     let pre = if pre.is_empty() { String::new() } else { format!("-{}", pre.join(".")) };
     let text = format!("{}{pre}{local}", parts.join("."));
     text.parse().map_err(|e| wrong(format!("{e}")))

@@ -168,17 +168,20 @@ fn path(package: &Package) -> Result<(&'static str, Answer), String> {
     if own && !delta.is_event {
         let asks = |s: &&Subscriber| has(&s.carries, &delta.kind) && !has(&s.carries, EVENT);
         let asking: Vec<&Subscriber> = subscribers.iter().filter(asks).collect();
-        let none = || Err("there is a bus for deltas, and no subscriber class says that it is for it".to_owned());
+        let none =
+            || Err("there is a bus for deltas, and no subscriber class says that it is for it".to_owned());
         return Ok(("split", if asking.is_empty() { none() } else { named(&asking) }));
     }
     if filter.plain_gets_deltas {
         return Ok((if delta.is_event { "shared" } else { "widened" }, Ok(words([]))));
     }
-    let lets: Vec<&String> = filter.switches.iter().filter(|(_, through)| **through).map(|(name, _)| name).collect();
+    let lets: Vec<&String> =
+        filter.switches.iter().filter(|(_, through)| **through).map(|(name, _)| name).collect();
     if lets.is_empty() {
         return Err("a bus withholds deltas, and no switch of a subscriber lets one through".to_owned());
     }
-    let asking: Vec<&Subscriber> = subscribers.iter().filter(|s| s.set.iter().any(|f| lets.contains(&f))).collect();
+    let asking: Vec<&Subscriber> =
+        subscribers.iter().filter(|s| s.set.iter().any(|f| lets.contains(&f))).collect();
     Ok(("opt-in", named(&asking)))
 }
 
@@ -186,7 +189,9 @@ fn path(package: &Package) -> Result<(&'static str, Answer), String> {
 fn named(subscribers: &[&Subscriber]) -> Answer {
     let word = |s: &&Subscriber| {
         let known = SUBSCRIBERS.iter().find(|(name, _)| *name == s.name);
-        known.map(|(_, word)| *word).ok_or_else(|| format!("`{}` gets deltas, and no trait has a word for it", s.name))
+        known
+            .map(|(_, word)| *word)
+            .ok_or_else(|| format!("`{}` gets deltas, and no trait has a word for it", s.name))
     };
     Ok(words(subscribers.iter().map(word).collect::<Result<Vec<&str>, String>>()?))
 }
@@ -194,7 +199,10 @@ fn named(subscribers: &[&Subscriber]) -> Answer {
 fn clocks(claims: &mut Claims) {
     claims.read("server.eviction", ["idle.eviction", "idle.evict_after_s"], |eviction: Eviction| {
         let after = eviction.after_s.map(Value::from);
-        [is(eviction.exists), after.ok_or_else(|| "there is no such setting, or it has no default".to_owned())]
+        [
+            is(eviction.exists),
+            after.ok_or_else(|| "there is no such setting, or it has no default".to_owned()),
+        ]
     });
     claims.read("server.heartbeat_s", ["idle.heartbeat_s", "idle.token_writes"], |seconds: f64| {
         // What beats at each token would have failed the run, and what does not beat writes nothing.
@@ -235,10 +243,12 @@ fn consumers(claims: &mut Claims) {
         ]
     });
     let paths = ["webhook.one_in_flight", "webhook.rechecks_after_post"];
-    claims.read("server.webhook_posts", paths, |posts: Posts| match (posts.in_flight, posts.after_the_first) {
-        (1, after) => [is(true), is(after > 1)],
-        (2, _) => [is(false), is(false)],
-        (n, _) => std::array::from_fn(|_| Err(format!("{n} posts were in flight with two full buffers"))),
+    claims.read("server.webhook_posts", paths, |posts: Posts| {
+        match (posts.in_flight, posts.after_the_first) {
+            (1, after) => [is(true), is(after > 1)],
+            (2, _) => [is(false), is(false)],
+            (n, _) => std::array::from_fn(|_| Err(format!("{n} posts were in flight with two full buffers"))),
+        }
     });
 }
 
@@ -246,14 +256,16 @@ fn sockets(claims: &mut Claims) {
     let paths = ["wire.nulls", "wire.parent_id", "wire.observation_extended_content"];
     claims.read("server.frames", paths, |frames: Frames| {
         let nulls = frames.nulls.map(Value::from);
-        let nulls = nulls.ok_or_else(|| "no delta was written, so no field without a value was seen".to_owned());
+        let nulls =
+            nulls.ok_or_else(|| "no delta was written, so no field without a value was seen".to_owned());
         [nulls, is(frames.parent_id), is(frames.extended_content)]
     });
     claims.read("server.auth_timeout_s", ["socket.auth_timeout_s"], |s: f64| [is(s)]);
     claims.read("server.auth_frame", ["socket.auth_frame"], |frame: String| [is(frame)]);
     claims.read("server.snapshot_timeout_s", ["socket.snapshot_timeout_s"], |s: f64| [is(s)]);
     claims.read("server.max_inbound_bytes", ["socket.max_inbound_bytes"], |bytes: i64| [is(bytes)]);
-    let paths = ["socket.close.unauthenticated", "socket.close.unknown_conversation", "socket.close.try_again_later"];
+    let paths =
+        ["socket.close.unauthenticated", "socket.close.unknown_conversation", "socket.close.try_again_later"];
     claims.read("server.close", paths, |close: Close| {
         [is(close.unauthenticated), is(close.unknown_conversation), is(close.try_again_later)]
     });

@@ -96,7 +96,8 @@ pub(super) fn unread(why: &str) -> ClassChange {
 
 /// What the package adds, removes and changes; then the same for classes of other distributions.
 pub(super) fn changes(known: &Shown, own: &Own, release: &Release) -> (Vec<ClassChange>, Vec<ClassChange>) {
-    let mut differ = Differ { known, own: &own.shown, release, found: BTreeSet::new() };
+    let unread = own.unread.iter().map(|(class, field, _)| (class.as_str(), field.as_str())).collect();
+    let mut differ = Differ { known, own: &own.shown, unread, release, found: BTreeSet::new() };
     differ.rules();
     differ.families();
     differ.models();
@@ -109,6 +110,8 @@ pub(super) fn changes(known: &Shown, own: &Own, release: &Release) -> (Vec<Class
 struct Differ<'d> {
     known: &'d Shown,
     own: &'d Shown,
+    /// Fields of which nothing can be said: class and field.
+    unread: BTreeSet<(&'d str, &'d str)>,
     release: &'d Release,
     found: BTreeSet<ClassChange>,
 }
@@ -122,7 +125,11 @@ impl Differ<'_> {
         let (was, is) = (self.known.plain_input_is_reported, self.own.plain_input_is_reported);
         if was != is {
             let lines = vec![format!("plain_input_is_reported = {{ since = \"{}\" }}", self.release)];
-            self.note(RULES, format!("plain_input_is_reported: {was} → {is}"), if is { lines } else { Vec::new() });
+            self.note(
+                RULES,
+                format!("plain_input_is_reported: {was} → {is}"),
+                if is { lines } else { Vec::new() },
+            );
         }
     }
 
@@ -153,7 +160,8 @@ impl Differ<'_> {
             match known.models.get(name) {
                 None => {
                     let family = self.family_of(name);
-                    let what = family.map_or_else(|| "a new class".to_owned(), |f| format!("a new kind of {f}"));
+                    let what =
+                        family.map_or_else(|| "a new class".to_owned(), |f| format!("a new kind of {f}"));
                     self.note(name, what, self.model_lines(name, is));
                 }
                 Some(was) => self.model(name, was, is),
@@ -195,6 +203,9 @@ impl Differ<'_> {
             self.note(all.unwrap_or(name), what, lines);
         }
         for (field, before) in old.iter().filter(|(field, _)| !new.contains_key(*field)) {
+            if self.unread.contains(&(name, field.as_str())) {
+                continue;
+            }
             let gone = family.as_deref().filter(|f| self.none_has(f, field, before));
             let lines = vec![format!("\"{before} until {}\",", self.release)];
             self.note(gone.unwrap_or(name), format!("the field `{before}` is gone"), lines);
@@ -203,7 +214,11 @@ impl Differ<'_> {
             m.fields.iter().map(|l| field_name(l).to_owned()).filter(|f| other.contains_key(f)).collect()
         };
         if order(was, &new) != order(is, &old) {
-            self.note(name, format!("the fields stand in another order: {}", order(is, &old).join(", ")), Vec::new());
+            self.note(
+                name,
+                format!("the fields stand in another order: {}", order(is, &old).join(", ")),
+                Vec::new(),
+            );
         }
     }
 
@@ -222,7 +237,9 @@ impl Differ<'_> {
         let has = |m: &ShownModel, line: &str| m.fields.iter().any(|l| l == line);
         let named = |m: &ShownModel| m.fields.iter().any(|l| field_name(l) == field_name(line));
         self.common(family).count() > 1
-            && self.common(family).all(|(was, is)| has(is, line) && before.map_or(!named(was), |b| has(was, b)))
+            && self
+                .common(family)
+                .all(|(was, is)| has(is, line) && before.map_or(!named(was), |b| has(was, b)))
     }
 
     fn none_has(&self, family: &str, field: &str, before: &str) -> bool {
@@ -232,16 +249,18 @@ impl Differ<'_> {
             })
     }
 
-    /// The lines that every kind of a family has.
+    /// The lines that a family gives to its kinds: those of most of them, for a kind may have its own instead.
     fn shared(&self, family: &str) -> Vec<&String> {
         let kinds = self.own.families.get(family).map(|f| f.kinds.as_slice()).unwrap_or_default();
-        let mut models = kinds.iter().filter_map(|k| self.own.models.get(k));
-        let Some(first) = models.next() else { return Vec::new() };
-        let rest: Vec<&ShownModel> = models.collect();
-        if rest.is_empty() {
-            return Vec::new();
+        let models: Vec<&ShownModel> = kinds.iter().filter_map(|k| self.own.models.get(k)).collect();
+        let most = |line: &&String| models.iter().filter(|m| m.fields.contains(line)).count() * 2 > models.len();
+        let mut shared: Vec<&String> = Vec::new();
+        for line in models.iter().flat_map(|m| &m.fields).filter(most) {
+            if models.len() > 1 && !shared.contains(&line) {
+                shared.push(line);
+            }
         }
-        first.fields.iter().filter(|line| rest.iter().all(|m| m.fields.contains(line))).collect()
+        shared
     }
 
     fn family_lines(&self, name: &str, family: &ShownFamily) -> Vec<String> {
@@ -259,15 +278,12 @@ impl Differ<'_> {
 
     fn model_lines(&self, name: &str, model: &ShownModel) -> Vec<String> {
         let mut lines = vec!["[[model]]".to_owned(), format!("name = \"{name}\"")];
-        let shared = match self.family_of(name) {
-            Some(family) => {
-                lines.push(format!("family = \"{family}\""));
-                self.shared(family)
-            }
-            None => {
-                lines.push(format!("extra = \"{}\"", model.extra));
-                Vec::new()
-            }
+        let shared = if let Some(family) = self.family_of(name) {
+            lines.push(format!("family = \"{family}\""));
+            self.shared(family)
+        } else {
+            lines.push(format!("extra = \"{}\"", model.extra));
+            Vec::new()
         };
         lines.push(format!("since = \"{}\"", self.release));
         if !model.drops.is_empty() {
@@ -296,14 +312,9 @@ fn field_name(line: &str) -> &str {
 
 /// All lines to paste into the vocabulary, each block under the class that it belongs to.
 pub fn lines(changes: &[ClassChange]) -> String {
-    let mut text = String::new();
-    for change in changes {
-        text.push_str(&format!("# {}: {}\n", change.class, change.what));
-        for line in &change.lines {
-            text.push_str(line);
-            text.push('\n');
-        }
-        text.push('\n');
-    }
-    text
+    let block = |change: &ClassChange| {
+        let lines: String = change.lines.iter().map(|line| format!("{line}\n")).collect();
+        format!("# {}: {}\n{lines}\n", change.class, change.what)
+    };
+    changes.iter().map(block).collect()
 }
