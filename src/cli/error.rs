@@ -57,9 +57,10 @@ impl CliError {
         match self {
             CliError::NothingRan(_) => ExitCode::NothingRan,
             // The machine or the rig could not do it: nothing was said of any server.
-            CliError::FanOut(_) => ExitCode::RigInvalid,
-            // A package that gives no document is no package that was judged.
-            CliError::Extract(ExtractError::Ended { .. } | ExtractError::Slow { .. }) => ExitCode::RigInvalid,
+            // A package that gives no document is none that anything was said of.
+            CliError::FanOut(_) | CliError::Extract(ExtractError::Ended { .. } | ExtractError::Slow { .. }) => {
+                ExitCode::RigInvalid
+            }
             CliError::Output(_)
             | CliError::Store(_)
             | CliError::Start(_)

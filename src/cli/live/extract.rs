@@ -28,6 +28,9 @@ pub(in crate::cli) struct Extract {
     /// Release whose environment a wheel or folder is laid over, where --python is not given
     #[arg(long, value_name = "VERSION", conflicts_with = "python")]
     pub(in crate::cli) over: Option<String>,
+    /// Version to call it by, where the package does not know it: a tree with stages is 1.58.2+AB
+    #[arg(long = "as", value_name = "VERSION")]
+    pub(in crate::cli) called: Option<String>,
     /// Say what differs from the committed profiles of that release, or from another package
     #[arg(long, value_name = "committed|VERSION|WHEEL|path:DIR|FILE.json")]
     pub(in crate::cli) against: Option<String>,
@@ -57,7 +60,7 @@ pub(in crate::cli) fn run(args: &Extract) -> Result<ExitCode, CliError> {
         writable(dir)?;
     }
     let read = package(&args.what, args.python.as_deref(), args.over.as_deref())?;
-    let mut extraction = imply(&read.package, read.named.as_deref(), &catalogue)?;
+    let mut extraction = imply(&read.package, args.called.as_deref().or(read.named.as_deref()), &catalogue)?;
     if let Some(dir) = &args.out {
         store(dir, &extraction, &read.package)?;
     }

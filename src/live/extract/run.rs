@@ -97,13 +97,13 @@ pub(super) async fn output(
     }
     let mut child = command.spawn().map_err(start)?;
     let input = child.stdin.take();
-    let feed = async {
+    let writing = async {
         if let (Some(mut input), Some((_, text))) = (input, fed) {
             // A program that ends before it has read all says why on its own.
             let _ = input.write_all(text.as_bytes()).await;
         }
     };
-    let both = async { tokio::join!(feed, child.wait_with_output()).1 };
+    let both = async { tokio::join!(writing, child.wait_with_output()).1 };
     match timeout(LIMIT, both).await {
         Ok(done) => done.map_err(start),
         Err(_) => Err(ExtractError::Slow { program: program.to_owned(), seconds: LIMIT.as_secs() }),
@@ -120,7 +120,8 @@ mod tests {
         // and a file that is open for writing cannot be run.
         let text = format!("#!/bin/sh\n{body}\n");
         let write = r#"printf %s "$2" > "$1" && chmod 755 "$1""#;
-        let written = std::process::Command::new("sh").args(["-c", write, "sh"]).arg(&path).arg(text).status();
+        let written =
+            std::process::Command::new("sh").args(["-c", write, "sh"]).arg(&path).arg(text).status();
         assert!(written.unwrap().success());
         path
     }

@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 
 use toml::Table;
 
-use crate::agent_server::client::event_model::EventModel;
+use crate::agent_server::client::event_model::{EventModel, Options};
 use crate::agent_server::profile::{Catalogue, ProfileError};
 use crate::live::extract::Package;
 use crate::record::extract::{Against, EXTRACT_SCHEMA, Extraction};
@@ -76,8 +76,12 @@ pub fn imply(
     let client = client::claims(package).into_profile(client_name, client_base);
     // Refused here, with the trait named, and not when somebody loads the file.
     catalogue.server_with(&server.extends, &profile::table(&server.traits))?;
+    // A delta that is no event is said by a trait, and is then no change of the classes.
+    let delta_is_event =
+        by_path(&client).get("decode.delta_is_event").and_then(|v| v.as_bool()).unwrap_or(true);
+    let options = Options { delta_is_event, ..Options::default() };
     let (vocabulary, foreign) = match vocabulary::shown(package) {
-        Ok(own) => vocabulary::changes(&EventModel::shown(&release)?, &own, &release),
+        Ok(own) => vocabulary::changes(&EventModel::shown(&release, options)?, &own, &release),
         Err(why) => (vec![vocabulary::unread(&why)], Vec::new()),
     };
     Ok(Extraction {

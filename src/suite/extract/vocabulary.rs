@@ -253,7 +253,8 @@ impl Differ<'_> {
     fn shared(&self, family: &str) -> Vec<&String> {
         let kinds = self.own.families.get(family).map(|f| f.kinds.as_slice()).unwrap_or_default();
         let models: Vec<&ShownModel> = kinds.iter().filter_map(|k| self.own.models.get(k)).collect();
-        let most = |line: &&String| models.iter().filter(|m| m.fields.contains(line)).count() * 2 > models.len();
+        let most =
+            |line: &&String| models.iter().filter(|m| m.fields.contains(line)).count() * 2 > models.len();
         let mut shared: Vec<&String> = Vec::new();
         for line in models.iter().flat_map(|m| &m.fields).filter(most) {
             if models.len() > 1 && !shared.contains(&line) {
@@ -313,8 +314,10 @@ fn field_name(line: &str) -> &str {
 /// All lines to paste into the vocabulary, each block under the class that it belongs to.
 pub fn lines(changes: &[ClassChange]) -> String {
     let block = |change: &ClassChange| {
-        let lines: String = change.lines.iter().map(|line| format!("{line}\n")).collect();
-        format!("# {}: {}\n{lines}\n", change.class, change.what)
+        let head = format!("# {}: {}", change.class, change.what);
+        let lines: Vec<&str> =
+            std::iter::once(head.as_str()).chain(change.lines.iter().map(String::as_str)).collect();
+        lines.join("\n") + "\n\n"
     };
     changes.iter().map(block).collect()
 }

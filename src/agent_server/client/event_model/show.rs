@@ -40,12 +40,12 @@ pub struct ShownModel {
 }
 
 impl EventModel {
-    /// The event model that `release` had, written out.
+    /// The event model that `release` had under these options, written out.
     ///
     /// Errors when the vocabulary contradicts itself for that release.
-    pub fn shown(release: &Release) -> Result<Shown, ProfileError> {
+    pub fn shown(release: &Release, options: Options) -> Result<Shown, ProfileError> {
         let vocabulary = Vocabulary::embedded()?;
-        let tables = vocabulary.at(release, Options::default())?;
+        let tables = vocabulary.at(release, options)?;
         let mut shown = Shown {
             families: BTreeMap::new(),
             models: BTreeMap::new(),
@@ -77,7 +77,7 @@ impl Walk<'_> {
             kinds.sort();
             let shown = ShownFamily { finds_kind_by: finds_kind_by.to_owned(), kinds };
             self.shown.families.insert(name.clone(), shown);
-            for member in members.to_vec() {
+            for member in members.iter().copied() {
                 self.model(member);
             }
         }
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_release_is_written_out_as_the_data_file_says_it() {
-        let shown = |release: &str| EventModel::shown(&release.parse().unwrap()).unwrap();
+        let shown = |release: &str| EventModel::shown(&release.parse().unwrap(), Options::default()).unwrap();
         let new = shown("1.58.2");
         let message = &new.models["Message"];
         assert_eq!(message.fields[1], "content?: seq<TextContent|ImageContent> or-null or-str");

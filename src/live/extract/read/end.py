@@ -8,7 +8,7 @@ def application():
 
 
 def routes(holder, before=""):
-    """Every route. FastAPI from 0.130 or so keeps an included router as it is, with the prefix beside it."""
+    """Every route. FastAPI 0.165 keeps an included router as it is, with the prefix beside it."""
     found = []
     for route in holder:
         included = getattr(route, "original_router", None)
