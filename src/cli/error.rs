@@ -56,9 +56,9 @@ impl CliError {
     pub(super) fn code(&self) -> ExitCode {
         match self {
             CliError::NothingRan(_) => ExitCode::NothingRan,
-            // The machine or the rig could not do it: nothing was said of any server.
-            // A package that gives no document is none that anything was said of.
-            CliError::FanOut(_) | CliError::Extract(ExtractError::Ended { .. } | ExtractError::Slow { .. }) => {
+            // The machine, the rig or an environment could not do it: nothing was said of any server.
+            CliError::FanOut(_)
+            | CliError::Extract(ExtractError::Ended { .. } | ExtractError::Slow { .. }) => {
                 ExitCode::RigInvalid
             }
             CliError::Output(_)

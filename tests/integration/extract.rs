@@ -109,7 +109,7 @@ fn a_changed_fact_changes_its_traits_and_no_others() {
     );
     let asks = |f: &mut Value| {
         of(&mut f["server.subscribers"]["is"], "_EventSubscriber")["set"] =
-            json!(["receives_streaming_deltas"])
+            json!(["receives_streaming_deltas"]);
     };
     assert_eq!(changed("1.58.2", asks), ["server bus.deltas_to: [\"idle\", \"websocket\"]"]);
     let more =
@@ -128,7 +128,7 @@ fn a_changed_fact_changes_its_traits_and_no_others() {
         ["client connect.auth: \"query\""]
     );
     let gone = |f: &mut Value| {
-        f["client.constructor"]["is"]["parameters"].as_array_mut().unwrap().retain(|p| p != "token_callbacks")
+        f["client.constructor"]["is"]["parameters"].as_array_mut().unwrap().retain(|p| p != "token_callbacks");
     };
     assert_eq!(
         changed("1.58.2", gone),
