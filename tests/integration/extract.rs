@@ -128,7 +128,10 @@ fn a_changed_fact_changes_its_traits_and_no_others() {
         ["client connect.auth: \"query\""]
     );
     let gone = |f: &mut Value| {
-        f["client.constructor"]["is"]["parameters"].as_array_mut().unwrap().retain(|p| p != "token_callbacks");
+        f["client.constructor"]["is"]["parameters"]
+            .as_array_mut()
+            .unwrap()
+            .retain(|p| p != "token_callbacks");
     };
     assert_eq!(
         changed("1.58.2", gone),
@@ -349,6 +352,28 @@ mod cli {
         let text = String::from_utf8(run.stdout).unwrap();
         assert!(text.contains("1.59.0") && run.status.code() == Some(0), "{text}");
         assert!(out.join("packages/1.59.0.json").exists() && out.join("vocabulary/1.59.0.txt").exists());
+    }
+
+    #[test]
+    fn a_relative_tree_is_laid_over_an_environment_as_an_absolute_one() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join("tree/openhands/sdk")).unwrap();
+        std::fs::write(dir.path().join("d.json"), stored("1.58.2").to_string()).unwrap();
+        // Prints the document only if the tree is there, seen from where it runs. Written by another process, so that
+        // nobody has it open for writing when it is run.
+        let body =
+            "#!/bin/sh\ncat >/dev/null\ntest -d \"$PYTHONPATH/openhands\" && cat \"$PYTHONPATH/../d.json\"\n";
+        let write = r#"printf %s "$2" > "$1/python" && chmod 755 "$1/python""#;
+        std::process::Command::new("sh")
+            .args(["-c", write, "sh"])
+            .arg(dir.path())
+            .arg(body)
+            .status()
+            .unwrap();
+        let mut command = Command::cargo_bin("skewlab").unwrap();
+        command.current_dir(dir.path()).args(["live", "extract", "path:tree", "--python", "./python"]);
+        let output = command.args(["--against", "committed"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
     #[test]

@@ -48,7 +48,9 @@ impl Overlay {
     /// Errors when the folder has none, or its packages have several versions.
     pub fn of_tree(dir: &Path) -> Result<Overlay, ExtractError> {
         let read = |error: std::io::Error| ExtractError::File { path: dir.to_owned(), error };
-        let mut homes = vec![dir.to_owned()];
+        // The interpreter runs in a folder of its own, where a relative path would name nothing.
+        let dir = &std::path::absolute(dir).map_err(read)?;
+        let mut homes = vec![dir.clone()];
         for entry in std::fs::read_dir(dir).map_err(read)? {
             homes.push(entry.map_err(read)?.path());
         }

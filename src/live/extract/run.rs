@@ -39,6 +39,9 @@ const INHERITED: [&str; 3] = ["PATH", "LD_LIBRARY_PATH", "SystemRoot"];
 /// Errors when the interpreter does not start, does not end in time, or prints no document.
 pub async fn read(python: &Path, overlay: &[PathBuf]) -> Result<Package, ExtractError> {
     let home = Scratch::new()?;
+    // Made whole, because the interpreter runs elsewhere; not resolved, because an environment's interpreter is a link.
+    let python = &std::path::absolute(python)
+        .map_err(|error| ExtractError::Start { program: python.to_owned(), error })?;
     let mut env: Vec<(&str, OsString)> = vec![
         ("HOME", home.path().into()),
         ("PYTHONDONTWRITEBYTECODE", "1".into()),

@@ -10,6 +10,7 @@ import enum
 import hashlib
 import importlib
 import importlib.metadata
+import importlib.util
 import inspect
 import json
 import logging
@@ -24,6 +25,16 @@ import uuid
 
 OUT = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)  # whatever a package prints is no part of the document
+
+# A folder that is laid over the environment and is not used would make every answer that of the environment.
+for place in filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)):
+    laid = list(pathlib.Path(place, "openhands").glob("*/__init__.py"))
+    if not laid:
+        sys.exit(f"{place} holds no package of `openhands`")
+    for init in laid:
+        spec = importlib.util.find_spec(f"openhands.{init.parent.name}")
+        if spec is None or not os.path.samefile(spec.origin, init):
+            sys.exit(f"openhands.{init.parent.name} does not come from {place}, which is laid over the environment")
 
 FACTS = {}
 FAULTS = []
