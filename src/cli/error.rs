@@ -6,6 +6,7 @@ use crate::agent_server::profile::ProfileError;
 use crate::agent_server::server::ServerError;
 use crate::judge::ExitCode;
 use crate::live::env::EnvError;
+use crate::live::extract::ExtractError;
 use crate::live::model::ModelError;
 use crate::report::StoreError;
 use crate::run::CellFault;
@@ -13,6 +14,7 @@ use crate::run::attach::AttachError;
 use crate::run::fanout::FanOutError;
 use crate::scenario::ScenarioError;
 use crate::suite::PlanError;
+use crate::suite::extract::ImplyError;
 use crate::swarm::SwarmError;
 use crate::wire::MutationError;
 
@@ -41,6 +43,10 @@ pub(super) enum CliError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Env(#[from] EnvError),
+    #[error(transparent)]
+    Extract(#[from] ExtractError),
+    #[error(transparent)]
+    Imply(#[from] ImplyError),
     #[error("cannot read {}: {error}", path.display())]
     Read { path: PathBuf, error: std::io::Error },
     #[error("server `{server}`: {fault}")]
@@ -59,12 +65,13 @@ impl CliError {
     pub(super) fn code(&self) -> ExitCode {
         match self {
             CliError::NothingRan(_) => ExitCode::NothingRan,
-            // The machine or the rig could not do it: nothing was said of any server.
-            CliError::FanOut(_) => ExitCode::RigInvalid,
-            CliError::Env(error) if !error.is_usage() => ExitCode::RigInvalid,
-            CliError::Attach(AttachError::Unreachable { .. } | AttachError::Say { .. }) => {
+            // The machine, the rig or an environment could not do it: nothing was said of any server.
+            CliError::FanOut(_)
+            | CliError::Extract(ExtractError::Ended { .. } | ExtractError::Slow { .. })
+            | CliError::Attach(AttachError::Unreachable { .. } | AttachError::Say { .. }) => {
                 ExitCode::RigInvalid
             }
+            CliError::Env(error) if !error.is_usage() => ExitCode::RigInvalid,
             CliError::Output(_)
             | CliError::Store(_)
             | CliError::Start(_)

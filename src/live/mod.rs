@@ -6,6 +6,7 @@ pub mod clock;
 pub mod driver;
 pub mod drivers;
 pub mod env;
+pub mod extract;
 pub mod loopback;
 pub mod model;
 pub mod process;

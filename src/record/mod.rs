@@ -7,6 +7,7 @@ pub mod budget;
 pub mod certificate;
 pub mod cost;
 pub mod expectation;
+pub mod extract;
 pub mod flow;
 pub mod idle;
 mod interval;

@@ -5,6 +5,7 @@
 mod assemble;
 mod bench;
 mod digest;
+pub mod extract;
 pub mod live;
 mod ratios;
 

@@ -12,6 +12,7 @@ mod check_cli;
 mod check_files;
 mod cli;
 mod determinism;
+mod extract;
 mod fanout;
 mod fixtures;
 mod floors;

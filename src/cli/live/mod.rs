@@ -1,6 +1,7 @@
 //! `skewlab live`: the released packages themselves, and what they need.
 
 mod doctor;
+mod extract;
 mod matrix;
 mod parties;
 mod progress;
@@ -23,6 +24,8 @@ pub(super) enum LiveCommand {
     Doctor(doctor::Doctor),
     /// Run released servers against released clients, or either against our emulations, and judge every cell
     Matrix(matrix::LiveMatrix),
+    /// Read a package and write the profile that it implies
+    Extract(extract::Extract),
 }
 
 /// Which parties, and where their environments are.
@@ -61,6 +64,7 @@ pub(super) fn run(command: &LiveCommand) -> Result<ExitCode, CliError> {
         LiveCommand::Setup(setup) => setup::run(setup),
         LiveCommand::Doctor(doctor) => doctor::run(doctor),
         LiveCommand::Matrix(matrix) => matrix::run(matrix),
+        LiveCommand::Extract(extract) => extract::run(extract),
     }
 }
 

@@ -15,6 +15,7 @@
 //! | `place` | where in a frame an error is |
 //! | `coerce` | what pydantic takes for a string, a bool, an int or a float |
 //! | `smart` | unions: the first member that fits |
+//! | `show` | one release's classes, written out in the language of the data file |
 //! | `problem` | errors by their pydantic names, and what becomes of a frame |
 //!
 //! **Adding a field**: one line in the data file, with the release it came with. **Adding a kind**: a
@@ -33,6 +34,7 @@ mod file;
 mod line;
 mod place;
 mod problem;
+mod show;
 mod smart;
 mod types;
 mod vocabulary;
@@ -42,6 +44,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 pub use problem::{Decoded, PythonError, Rejection};
+pub use show::{Shown, ShownFamily, ShownModel};
 
 use self::check::Check;
 use self::vocabulary::{Tables, Vocabulary};

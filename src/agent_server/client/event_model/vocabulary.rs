@@ -73,6 +73,11 @@ impl Tables {
         self.kinds[family].iter().copied().find(|model| *self.models[*model].name == *kind)
     }
 
+    /// The models that are the kinds of that family, in the order of the data file.
+    pub(super) fn members(&self, family: usize) -> &[usize] {
+        &self.kinds[family]
+    }
+
     /// Whether a kind of that family that cannot be hashed is a `TypeError`.
     pub(super) fn hashes_kinds(&self, family: usize) -> bool {
         self.hashes[family]
