@@ -34,14 +34,26 @@ fn counted(seen: &Observation, budget: &Budget, limit: &Limit) -> Budgeted {
         Some(measured) => {
             format!("{} {}, budget {allowed}", figure(*metric, measured, *value), metric.words())
         }
+        None if unseen(seen, *metric) => {
+            format!("{} cannot be told: a released server does not show it", metric.words())
+        }
         None => format!("{} cannot be told: there was nothing to divide by", metric.words()),
     };
     let kept = measured.map(|measured| is.holds(measured, *value));
     Budgeted { budget: metric.as_str().to_owned(), is: *is, limit: *value, measured, kept, note }
 }
 
-/// The cost itself; none for a share of nothing.
+/// Whether this is a cost inside a released server.
+fn unseen(seen: &Observation, metric: Metric) -> bool {
+    use Metric::{WebhookDeltaEvents, WebhookEvents, WebhookPosts};
+    seen.side_effects.foreign && ![WebhookDeltaEvents, WebhookPosts, WebhookEvents].contains(&metric)
+}
+
+/// The cost itself; none for a share of nothing, and for what nobody could see.
 fn measured(seen: &Observation, budget: &Budget, metric: Metric) -> Option<f64> {
+    if unseen(seen, metric) {
+        return None;
+    }
     let effects = &seen.side_effects;
     let (costs, webhook, writes) = (&effects.costs, &effects.webhook, &effects.streamed_writes);
     let text: u64 = seen.produced.iter().map(|piece| piece.text.len() as u64).sum();

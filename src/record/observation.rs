@@ -81,6 +81,10 @@ pub struct SideEffects {
     /// What the deltas cost.
     #[serde(default)]
     pub costs: DeltaCosts,
+    /// Whether the server is a released package: then only `webhook` and `stored_deltas` were seen, and everything else
+    /// here is zero because nobody could look.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub foreign: bool,
 }
 
 /// What a webhook sink received.

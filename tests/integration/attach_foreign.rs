@@ -85,7 +85,7 @@ async fn serve(
 ) {
     socket.send(Message::text(state())).await.unwrap();
     all.wait_for(|n| *n == CLIENTS).await.unwrap();
-    sleep(Duration::from_millis(1500)).await;
+    sleep(Duration::from_secs(3)).await;
     for n in (0..DELTAS).filter(|n| Some(*n) != lacks && treats != Treats::Without(*n)) {
         let text = if treats == Treats::Otherwise(n) { "xok0 ".to_owned() } else { format!("tok{n} ") };
         socket.send(Message::text(delta(n, &text))).await.unwrap();
@@ -114,7 +114,7 @@ fn args(address: &str) -> Vec<String> {
 
 fn found(treats: Treats, lacks: Option<usize>) -> (i32, AttachReport) {
     let mut args = args(&start(treats, lacks));
-    args.extend(["--for", "3s", "--key-env", "SKEWLAB_TEST_KEY"].map(str::to_owned));
+    args.extend(["--for", "7s", "--key-env", "SKEWLAB_TEST_KEY"].map(str::to_owned));
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let (code, out, err) = ended(skewlab(&args).env("SKEWLAB_TEST_KEY", "s3cret-key"));
     assert!(!format!("{out}{err}").contains("s3cret"), "{out}{err}");

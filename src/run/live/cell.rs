@@ -16,8 +16,9 @@ use crate::live::capture::{CAPTURE_SCHEMA, Capture, ClientSide, ServerSide};
 use crate::live::driver::{Attend, Driver, DriverError};
 use crate::live::report::{Report, Said};
 use crate::live::rest::status;
+use crate::live::sink::Sink;
 use crate::live::tap::Side;
-use crate::record::SideEffects;
+use crate::record::{Consumer, Metric, SideEffects};
 use crate::run::CellFault;
 use crate::scenario::Cell;
 
@@ -192,6 +193,9 @@ pub(super) async fn captured(
     let mut faults = Vec::new();
     let (server, chunks, side_effects) = match &stand.party {
         Party::Live { sink, .. } => {
+            if asks_for_the_sink(cell) {
+                drained(sink, conversation, cell).await;
+            }
             let events = stand.rest.events(conversation).await.map_err(|e| setup(&e))?;
             let now = stand.rest.conversation(conversation).await.map_err(|e| setup(&e))?;
             let deltas = events.iter().filter(|e| e["kind"] == crate::wire::DELTA_KIND).count() as u64;
@@ -242,6 +246,35 @@ pub(super) async fn captured(
         rig_faults: faults,
     })
 }
+
+/// Whether the scenario wants to know what the webhook sink got: that takes longer than the turn.
+fn asks_for_the_sink(cell: &Cell) -> bool {
+    cell.must_not_receive.contains(&Consumer::Webhook)
+        || cell.budget.limits.iter().any(|limit| WEBHOOK_METRICS.contains(&limit.metric))
+}
+
+const WEBHOOK_METRICS: [Metric; 3] =
+    [Metric::WebhookDeltaEvents, Metric::WebhookPosts, Metric::WebhookEvents];
+
+/// Waits until the sink has got all that it will get: until nothing came for longer than the server holds events back.
+async fn drained(sink: &Sink, conversation: &str, cell: &Cell) {
+    let quiet = FLUSH + cell.sink.latency + Duration::from_secs(2);
+    let until = Instant::now() + DRAIN_WITHIN;
+    let (mut before, mut since) = (sink.posts(conversation).len(), Instant::now());
+    while since.elapsed() < quiet && Instant::now() < until {
+        sleep(LOOK_EVERY).await;
+        let now = sink.posts(conversation).len();
+        if now != before {
+            (before, since) = (now, Instant::now());
+        }
+    }
+}
+
+/// `flush_delay` of a webhook by default: how long a server holds back events that do not fill its buffer.
+const FLUSH: Duration = Duration::from_secs(30);
+
+/// How long draining may take. 65 posts of a second each were measured.
+const DRAIN_WITHIN: Duration = Duration::from_mins(5);
 
 /// An event as far as the evidence needs it: a system prompt is long, and nobody's loss.
 fn short(event: &Value) -> Value {

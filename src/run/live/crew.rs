@@ -91,7 +91,19 @@ async fn one(
                 let why = "a released server sends its own frames; name an emulated one for a mutation";
                 return Err(CellFault::Setup(why.to_owned()));
             }
-            hall.server(&cell.server, package).await?
+            if cell.sink.refuse_first > 0 || cell.sink.fails_between.is_some() {
+                let why = "the sink of a released server refuses nothing; name an emulated one for that";
+                return Err(CellFault::Setup(why.to_owned()));
+            }
+            if !cell.traits.is_empty() {
+                let why = "traits cannot be laid over a released server; name an emulated one for them";
+                return Err(CellFault::Setup(why.to_owned()));
+            }
+            if cell.subscribers > 1 {
+                let why = "one client attends a live cell; `skewlab attach` brings many to a server";
+                return Err(CellFault::Setup(why.to_owned()));
+            }
+            hall.server(&cell.server, package, cell.sink.latency).await?
         }
         ServerPackage::Emulated => {
             let seed = hall.seed.derive(&cell.id);

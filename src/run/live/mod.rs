@@ -78,8 +78,8 @@ pub fn execute_live(
 #[derive(Debug)]
 struct Hall {
     rig: Rig,
-    /// Released servers by name, each started by the first cell that needs it.
-    servers: BTreeMap<String, OnceCell<Result<Stand, String>>>,
+    /// Released servers by name and latency of their webhook sink, each started by the first cell that needs it.
+    servers: BTreeMap<(String, Duration), OnceCell<Result<Stand, String>>>,
     seats: Semaphore,
     /// Half a gigabyte each: one browser at a time.
     browsers: Semaphore,
@@ -89,10 +89,15 @@ struct Hall {
 
 impl Hall {
     /// The released server of that name, started if it is not up.
-    async fn server(&self, name: &str, package: &PythonPackage) -> Result<&Stand, CellFault> {
+    async fn server(
+        &self,
+        name: &str,
+        package: &PythonPackage,
+        latency: Duration,
+    ) -> Result<&Stand, CellFault> {
         let missing = || CellFault::Setup(format!("server `{name}` is not in the plan"));
-        let place = self.servers.get(name).ok_or_else(missing)?;
-        let stand = place.get_or_init(|| stand::live(&self.rig, name, package)).await;
+        let place = self.servers.get(&(name.to_owned(), latency)).ok_or_else(missing)?;
+        let stand = place.get_or_init(|| stand::live(&self.rig, name, package, latency)).await;
         stand.as_ref().map_err(|why| CellFault::Setup(why.clone()))
     }
 
@@ -109,7 +114,8 @@ async fn all(
 ) -> Result<(Vec<LiveCell>, Memory), CellFault> {
     let rig = Rig::start(options.folder.clone(), options.chromium.clone()).await?;
     let live = tasks.iter().filter(|task| matches!(task.server, ServerPackage::Python(_)));
-    let servers = live.map(|task| (task.cell.server.clone(), OnceCell::new())).collect();
+    let key = |task: &Task| (task.cell.server.clone(), task.cell.sink.latency);
+    let servers = live.map(|task| (key(task), OnceCell::new())).collect();
     let hall = Arc::new(Hall {
         rig,
         servers,

@@ -50,16 +50,23 @@ impl Drop for Stand {
 }
 
 /// Starts a released server with a webhook sink and a tap.
-pub(super) async fn live(rig: &Rig, name: &str, package: &PythonPackage) -> Result<Stand, String> {
+///
+/// `latency` is the sink's: servers that differ in it are different servers.
+pub(super) async fn live(
+    rig: &Rig,
+    name: &str,
+    package: &PythonPackage,
+    latency: Duration,
+) -> Result<Stand, String> {
     let text = |e: &dyn std::fmt::Display| e.to_string();
-    let sink = Sink::start(Duration::ZERO).await.map_err(|e| text(&e))?;
+    let sink = Sink::start(latency).await.map_err(|e| text(&e))?;
     let stages = package.stages.clone().map(|stages| (rig.drivers.stages.clone(), stages));
     let spec = ServerSpec {
         release: name.to_owned(),
         python: package.python.clone(),
         overlay: package.overlay.clone(),
         stages,
-        folder: rig.folder.join(format!("server-{name}")),
+        folder: rig.folder.join(folder(name, latency)),
         key: rig.key.clone(),
         webhooks: vec![sink.base_url()],
         port: 0,
@@ -73,6 +80,16 @@ pub(super) async fn live(rig: &Rig, name: &str, package: &PythonPackage) -> Resu
         ran: package.ran.clone(),
         party: Party::Live { server: Box::new(server), sink },
     })
+}
+
+/// A folder of its own for every server; what was typed may be a path.
+fn folder(name: &str, latency: Duration) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "+-._".contains(c) { c } else { '_' };
+    let name: String = name.chars().map(plain).collect();
+    match latency {
+        Duration::ZERO => format!("server-{name}"),
+        latency => format!("server-{name}-sink-{}ms", latency.as_millis()),
+    }
 }
 
 /// Starts our emulation with the cell's workload and mutation, behind a tap of its own.
