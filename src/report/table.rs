@@ -67,14 +67,15 @@ fn side_effects(cells: &[&CellResult], out: &mut dyn Write) -> io::Result<()> {
         let effects = &cell.side_effects;
         let deltas = effects.webhook.deltas + effects.telemetry.deltas + effects.idle_deltas;
         if deltas > 0 {
+            // What nobody could see is not told as nothing.
+            let inside = if effects.foreign {
+                "the rest is unseen".to_owned()
+            } else {
+                format!("telemetry {}, idle clock {}", effects.telemetry.deltas, effects.idle_deltas)
+            };
             rows.push(format!(
-                "  {}: webhook {} of {} events in {} posts, telemetry {}, idle clock {}",
-                cell.server_release,
-                effects.webhook.deltas,
-                effects.webhook.events,
-                effects.webhook.posts,
-                effects.telemetry.deltas,
-                effects.idle_deltas
+                "  {}: webhook {} of {} events in {} posts, {inside}",
+                cell.server_release, effects.webhook.deltas, effects.webhook.events, effects.webhook.posts,
             ));
         }
     }
