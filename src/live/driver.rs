@@ -71,6 +71,8 @@ pub struct Attend<'a> {
     pub model: &'a str,
     /// Name of the model.
     pub model_name: &'a str,
+    /// The conversation to attend; `None` has the client open one, as an application does.
+    pub conversation: Option<&'a str>,
 }
 
 /// A driver that is up.
@@ -150,8 +152,7 @@ impl Driver {
         self.process.child()
     }
 
-    /// Attends a new conversation; the id of it once the client is ready, `None` when it could not. Reports are added to
-    /// `said`.
+    /// Attends a conversation; the id of it once the client is ready, `None` when it could not. Reports are added to `said`.
     pub async fn attend(
         &mut self,
         attend: &Attend<'_>,
@@ -160,7 +161,7 @@ impl Driver {
     ) -> Result<Option<String>, DriverError> {
         let command = json!({
             "do": "attend", "cell": attend.cell, "url": format!("http://{}", attend.server), "key": attend.key,
-            "workdir": attend.folder, "llm": attend.model, "model": attend.model_name, "conversation": null,
+            "workdir": attend.folder, "llm": attend.model, "model": attend.model_name, "conversation": attend.conversation,
         });
         self.tell(&command).await?;
         let done = |r: &Report| matches!(r, Report::Ready { .. } | Report::Failed { .. });

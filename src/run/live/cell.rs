@@ -74,17 +74,16 @@ pub(super) async fn library(
         folder: &stand.workspace,
         model: &model,
         model_name: MODEL,
+        conversation: None,
     };
-    let conversation = driver.attend(&attend, READY_WITHIN, &mut said).await.map_err(hung)?;
+    let attended = driver.attend(&attend, READY_WITHIN, &mut said).await.map_err(hung)?;
     let within = length(&cell.workload).saturating_add(SLACK);
-    let Some(conversation) = conversation else {
-        let why = said.iter().rev().find_map(|s| match &s.what {
-            Report::Failed { error, .. } => Some(error.as_str()),
-            _ => None,
-        });
-        return Err(CellFault::Setup(format!("the client could not attend: {}", why.unwrap_or("no reason"))));
+    let conversation = if let Some(conversation) = attended {
+        driver.say(&tag, text, within, &mut said).await.map_err(hung)?;
+        conversation
+    } else {
+        unready(rig, stand, &attend, text, driver, &mut said).await?
     };
-    driver.say(&tag, text, within, &mut said).await.map_err(hung)?;
     // A run that raised may never have begun; where it did, the server goes on.
     let raised = said.iter().any(|s| matches!(s.what, Report::Raised { .. }));
     over(stand, &conversation, if raised { BEGUN_WITHIN } else { within }, raised).await?;
@@ -96,6 +95,28 @@ pub(super) async fn library(
     // A warm driver may still say something about the cell before.
     said.retain(|s: &Said| s.cell.as_deref().is_none_or(|of| of == tag));
     Ok(Attended { conversation, client: ClientSide::Library { said }, ran: driver.package() })
+}
+
+/// A client that cannot get ready is part of the answer, and somebody else starts the turn. It did not say which
+/// conversation it opened, so it is given one and tries again.
+async fn unready(
+    rig: &Rig,
+    stand: &Stand,
+    first: &Attend<'_>,
+    text: &str,
+    driver: &mut Driver,
+    said: &mut Vec<Said>,
+) -> Result<String, CellFault> {
+    let setup = |e: &dyn std::fmt::Display| CellFault::Setup(e.to_string());
+    driver.leave(first.cell, said).await.map_err(hung)?;
+    said.clear();
+    let folder = stand.workspace.display().to_string();
+    let made = stand.rest.create(&rig.model.base_url(), MODEL, &folder).await;
+    let conversation = made.map_err(|e| setup(&e))?;
+    let again = Attend { conversation: Some(&conversation), ..first.clone() };
+    driver.attend(&again, READY_WITHIN, said).await.map_err(hung)?;
+    stand.rest.say(&conversation, text).await.map_err(|e| setup(&e))?;
+    Ok(conversation)
 }
 
 /// A client that hangs is killed by whoever holds its driver; its cell says so.
