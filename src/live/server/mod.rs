@@ -76,8 +76,6 @@ pub struct LiveServer {
     pub rest: Rest,
     /// Where conversations may work.
     pub workspace: PathBuf,
-    /// How long it took until it answered.
-    pub started_in: Duration,
     process: Running,
 }
 
@@ -120,7 +118,7 @@ impl LiveServer {
             }
             sleep(ASKED_EVERY).await;
         }
-        Ok(LiveServer { rest, workspace: folder.workspace, started_in: began.elapsed(), process })
+        Ok(LiveServer { rest, workspace: folder.workspace, process })
     }
 
     /// The server's own process, for its CPU and memory.
@@ -128,12 +126,9 @@ impl LiveServer {
         self.process.child()
     }
 
-    /// Whether it has ended by itself, and its last words.
-    pub async fn ended(&mut self) -> Option<ProcessError> {
-        match self.process.exited() {
-            Some(_) => Some(self.process.ended().await),
-            None => None,
-        }
+    /// What it wrote last, if it is gone; `None` while it runs.
+    pub fn last_words(&self) -> Option<Vec<String>> {
+        self.process.child().is_none().then(|| self.process.last_lines())
     }
 
     /// Ends it.

@@ -112,8 +112,14 @@ async fn one(
             &own
         }
     };
-    let attended = attended(hall, client, task, stand, warm).await?;
-    let capture = captured(&hall.rig, stand, cell, attended).await?;
+    let captured = async {
+        let attended = attended(hall, client, task, stand, warm).await?;
+        captured(&hall.rig, stand, cell, attended).await
+    };
+    let capture = captured.await.map_err(|fault| match fault {
+        CellFault::Setup(why) => CellFault::Setup(format!("{why}{}", stand.last_words())),
+        other => other,
+    })?;
     note_memory(hall, client, cell, stand, warm);
     Ok((observed(&capture, &task.choice), capture))
 }

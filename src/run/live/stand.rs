@@ -135,6 +135,17 @@ impl Stand {
         }
     }
 
+    /// The end of the server's own words, as the end of a sentence, if it is gone.
+    pub(super) fn last_words(&self) -> String {
+        match &self.party {
+            Party::Live { server, .. } => match server.last_words() {
+                Some(said) => format!("; the server is gone, its last lines:\n  {}", said.join("\n  ")),
+                None => String::new(),
+            },
+            Party::Emulated { .. } | Party::Gone => String::new(),
+        }
+    }
+
     /// Ends it.
     pub(super) async fn stop(mut self) {
         if let Party::Live { server, .. } = std::mem::replace(&mut self.party, Party::Gone) {
