@@ -26,7 +26,7 @@ mod loss;
 mod mutants;
 mod rig;
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 pub mod stats;
 mod wrong;
 

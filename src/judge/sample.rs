@@ -35,7 +35,7 @@ pub(super) fn reply() -> Vec<Piece> {
 }
 
 /// A client that shows text and reasoning, finished, with every durable event taken.
-pub(super) fn healthy() -> Observation {
+pub(crate) fn healthy() -> Observation {
     observe(reply(), |_, _| Arrives)
 }
 

@@ -8,7 +8,7 @@ use chrono::NaiveDate;
 use super::{PlanError, Settings, written};
 use crate::agent_server::profile::Catalogue;
 use crate::live::capture::Capture;
-use crate::record::{Ran, Run};
+use crate::record::{Expected, Hop, Observation, Ran, Run};
 use crate::run::live::{
     ClientPackage, LiveCell, LiveOptions, Memory, ServerPackage, Task, execute_live, observed,
 };
@@ -154,13 +154,63 @@ impl LivePlan {
     }
 
     fn written(&self, runs: &[CellRun], settings: &Settings, seconds: f64, today: NaiveDate) -> Run {
-        let cells: Vec<Cell> = self.tasks.iter().map(|task| task.cell.clone()).collect();
+        let mut cells: Vec<Cell> = self.tasks.iter().map(|task| task.cell.clone()).collect();
+        for (cell, run) in cells.iter_mut().zip(runs) {
+            for seen in run.result.iter().flatten() {
+                as_seen(&mut cell.expected, seen);
+            }
+        }
         written(&cells, runs, &self.scenarios, settings, seconds, today)
+    }
+}
+
+/// A loss that is expected inside a foreign process is seen where its text did not come out: at the next hop that somebody
+/// could look at. A hop at which something was seen to stop stays what it is.
+fn as_seen(expected: &mut Expected, seen: &Observation) {
+    let unseen = |hop: Hop| {
+        let mut flows = seen.flows.values().flatten().filter(|flow| flow.hop == hop).peekable();
+        flows.peek().is_some() && flows.all(|flow| flow.unseen)
+    };
+    if let Some(hop) = expected.lost_at.filter(|hop| unseen(*hop)) {
+        expected.lost_at = Hop::ALL.into_iter().filter(|next| *next > hop).find(|next| !unseen(*next));
+        // Why it stopped is as unseen as where.
+        expected.reason = None;
     }
 }
 
 impl<P> Named<P> {
     fn is_for(&self, server: &str) -> bool {
         self.only_with.as_deref().is_none_or(|only| only == server)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::sample::healthy;
+    use crate::record::{Class, HopFlow, Verdict};
+
+    fn seen(unseen: &[Hop]) -> Observation {
+        let flow = |hop| HopFlow { unseen: unseen.contains(&hop), ..HopFlow::new(hop) };
+        let flows = Class::ALL.map(|class| (class, Hop::ALL.map(flow).to_vec()));
+        Observation { flows: flows.into(), ..healthy() }
+    }
+
+    #[test]
+    fn a_loss_inside_a_foreign_server_is_expected_where_it_shows() {
+        let expected = |hop| Expected {
+            lost_at: Some(hop),
+            reason: Some("r".to_owned()),
+            ..Expected::of(Verdict::SilentLoss)
+        };
+        let foreign = seen(&[Hop::Published, Hop::Dispatched, Hop::Received]);
+        let mut moved = expected(Hop::Published);
+        as_seen(&mut moved, &foreign);
+        assert_eq!((moved.lost_at, &moved.reason), (Some(Hop::Sent), &None));
+        for (hop, seen) in [(Hop::Decoded, foreign), (Hop::Published, seen(&[]))] {
+            let mut same = expected(hop);
+            as_seen(&mut same, &seen);
+            assert_eq!(same, expected(hop), "a hop that was looked at");
+        }
     }
 }
