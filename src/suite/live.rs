@@ -146,7 +146,8 @@ impl LivePlan {
         let runs = self.tasks.iter().enumerate().map(|(index, task)| {
             let found = captures.iter().find(|capture| capture.cell == task.cell.id);
             let missing = || CellFault::Setup("nothing was recorded of this cell".to_owned());
-            let result = found.map(|capture| vec![observed(capture, &task.choice)]).ok_or_else(missing);
+            let result =
+                found.map(|capture| vec![observed(capture, &task.cell, &task.choice)]).ok_or_else(missing);
             CellRun { index, result, micros: 0 }
         });
         let settings = Settings { seed: crate::seed::Seed(0), clock: "recorded", jobs: 1 };

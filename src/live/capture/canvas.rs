@@ -4,7 +4,8 @@
 //! page: a piece of white space alone counts as shown when the piece before it was.
 
 use super::Seen;
-use super::server::{WiredFrame, event, pieces};
+use super::late::{is_final, too_late};
+use super::server::{WiredFrame, pieces};
 use crate::probe::trace::{ClientTrace, Fate, Receipt};
 use crate::record::observation::Piece;
 use crate::record::{Class, Hop, Reason, Signal};
@@ -26,13 +27,18 @@ pub(super) fn trace(
     let before: Vec<&Seen> = seen.iter().filter(|s| s.at < end).collect();
     let streamed = before.last().map(|s| visible(&s.bubbles.concat())).unwrap_or_default();
     let mut rest = streamed.as_str();
-    let mut shown_before = false;
+    let (mut shown_before, mut replied) = (false, false);
     for frame in frames {
+        replied |= is_final(frame);
         let Some(carried) = pieces(&frame.value) else {
             let taken = Fate::Reached { pieces: Vec::new(), missing: NOT_DRAWN };
             trace.receipts.push(Receipt { fate: taken, signal: Signal::None });
             continue;
         };
+        if replied && streams {
+            trace.receipts.push(Receipt { fate: too_late(), signal: Signal::None });
+            continue;
+        }
         let mut arrived: Vec<Piece> = Vec::new();
         for piece in carried.into_iter().filter(|p| p.class != Class::Reasoning) {
             let wanted = visible(&piece.text);
@@ -69,13 +75,9 @@ pub(super) fn trace(
         trace.surface(error.to_owned());
         trace.signal = Signal::Surfaced;
     }
-    trace.view = seen.last().map(|s| s.bubbles.join("\n"));
+    // A chat that never showed a bubble showed an empty reply.
+    trace.view = Some(seen.last().map(|s| s.bubbles.join("\n")).unwrap_or_default());
     trace
-}
-
-fn is_final(frame: &WiredFrame) -> bool {
-    let event = event(&frame.value);
-    event["source"] == "agent" && (event["kind"] == "MessageEvent" || event["tool_name"] == "finish")
 }
 
 /// What a person can tell apart: the text without white space.

@@ -3,8 +3,11 @@
 //! A report and a frame belong together by the event's id. A frame without a report stopped; where the library logged an
 //! exception between the reports of its neighbours, that is why.
 
+use std::collections::{HashMap, HashSet};
+
 use serde_json::Value;
 
+use super::late::{is_final, too_late};
 use super::observe::Seated;
 use super::server::{WiredFrame, piece, pieces};
 use crate::live::report::{Report, Said};
@@ -19,25 +22,22 @@ const NOT_DELIVERED: Reason = Reason::new("not_delivered");
 /// The client's notes as far as its driver's reports tell them.
 pub(super) fn trace(said: &[Said], frames: &[WiredFrame], seated: &Seated<'_>) -> ClientTrace {
     let mut trace = ClientTrace::default();
-    let places: Vec<Option<usize>> = places(said, frames);
+    let reports = Reports::of(said, frames);
+    let places = reports.places(frames);
+    // For each frame the first report about it or a later one.
+    let mut until = vec![said.len(); frames.len()];
+    for k in (0..frames.len()).rev() {
+        let next = until.get(k + 1).copied().unwrap_or(said.len());
+        until[k] = places[k].and_then(|mine| mine.first().copied()).unwrap_or(next);
+    }
     // Reports up to here have been put down to a frame.
     let mut used = 0;
-    let last_known = places.iter().rposition(Option::is_some);
     for (k, frame) in frames.iter().enumerate() {
-        let receipt = if let Some(at) = places[k] {
-            used = used.max(at + 1);
-            reached(said, frame, seated)
+        let receipt = if let Some(mine) = places[k] {
+            used = used.max(until[k] + 1);
+            reached(said, mine, frame, reports.replied_at, seated)
         } else {
-            let until = places[k..].iter().flatten().next().copied().unwrap_or(said.len());
-            let blamed = blame(said, used, until);
-            if blamed.is_none()
-                && pieces(&frame.value).is_some()
-                && last_known.is_none_or(|last| last < k)
-                && over(said)
-            {
-                // The rest of what was on the wire when the client left.
-                trace.unread = Some(Reason::CLIENT_LEFT);
-            }
+            let blamed = blame(said, used, until[k]);
             used = blamed.as_ref().map_or(used, |(at, ..)| at + 1);
             stopped(blamed.map(|(_, reason)| reason), frame)
         };
@@ -46,20 +46,63 @@ pub(super) fn trace(said: &[Said], frames: &[WiredFrame], seated: &Seated<'_>) -
     for said in said {
         note(&said.what, &mut trace);
     }
-    trace.delivered = said.iter().filter_map(|s| delivered(&s.what, seated)).flatten().collect();
+    let in_time = &said[..reports.replied_at];
+    trace.delivered = in_time.iter().filter_map(|s| delivered(&s.what, seated)).flatten().collect();
     trace
 }
 
-/// For each frame the report that is about it, in order: the search never goes back.
-fn places(said: &[Said], frames: &[WiredFrame]) -> Vec<Option<usize>> {
-    let mut from = 0;
-    let mut find = |frame: &WiredFrame| {
-        let id = frame.id.as_deref()?;
-        let at = said.get(from..)?.iter().position(|s| id_of(&s.what) == Some(id))? + from;
-        from = at;
-        Some(at)
-    };
-    frames.iter().map(&mut find).collect()
+/// The reports by the event that they are about.
+struct Reports<'a> {
+    /// The n-th time that each list was called with an event: a list that is called twice for one frame makes two of it.
+    by_event: HashMap<(&'a str, usize), Vec<usize>>,
+    /// The report of the agent's reply, or the number of all where there is none.
+    replied_at: usize,
+}
+
+impl<'a> Reports<'a> {
+    fn of(said: &'a [Said], frames: &[WiredFrame]) -> Reports<'a> {
+        let mut calls: HashMap<(&str, &str), usize> = HashMap::new();
+        let mut by_event: HashMap<(&str, usize), Vec<usize>> = HashMap::new();
+        for (at, said) in said.iter().enumerate() {
+            let (Some(id), Some(list)) = (id_of(&said.what), list_of(&said.what)) else { continue };
+            let call = calls.entry((id, list)).or_default();
+            by_event.entry((id, *call)).or_default().push(at);
+            *call += 1;
+        }
+        let replies: HashSet<&str> =
+            frames.iter().filter(|f| is_final(f)).filter_map(|f| f.id.as_deref()).collect();
+        let is_reply = |s: &Said| id_of(&s.what).is_some_and(|id| replies.contains(id)) || is_reply(&s.what);
+        let replied_at = said.iter().position(is_reply).unwrap_or(said.len());
+        Reports { by_event, replied_at }
+    }
+
+    /// For each frame the reports that are about it: the n-th frame of an event has its n-th calls.
+    fn places<'s>(&'s self, frames: &'s [WiredFrame]) -> Vec<Option<&'s [usize]>> {
+        let mut times: HashMap<&str, usize> = HashMap::new();
+        let mut place = |frame: &'s WiredFrame| {
+            let id = frame.id.as_deref()?;
+            let time = times.entry(id).or_default();
+            *time += 1;
+            self.by_event.get(&(id, *time - 1)).map(Vec::as_slice)
+        };
+        frames.iter().map(&mut place).collect()
+    }
+}
+
+/// Whether a callback was called with the agent's message.
+fn is_reply(report: &Report) -> bool {
+    let Report::Callback { class, kind, more, .. } = report else { return false };
+    let kind = kind.as_ref().and_then(Value::as_str).or(class.as_deref());
+    kind == Some("MessageEvent") && more.get("source").and_then(Value::as_str) == Some("agent")
+}
+
+/// The list that was called.
+fn list_of(report: &Report) -> Option<&str> {
+    match report {
+        Report::Callback { list, .. } => Some(list.as_deref().unwrap_or("")),
+        Report::Token { list, .. } => Some(list.as_deref().unwrap_or("token")),
+        _ => None,
+    }
 }
 
 fn id_of(report: &Report) -> Option<&str> {
@@ -95,16 +138,19 @@ pub(in crate::live) fn reason(class: &str, error: &str) -> Reason {
     }
 }
 
-fn over(said: &[Said]) -> bool {
-    said.iter().any(|s| matches!(s.what, Report::Left { .. }))
-}
-
-fn reached(said: &[Said], frame: &WiredFrame, seated: &Seated<'_>) -> Receipt {
+fn reached(
+    said: &[Said],
+    mine: &[usize],
+    frame: &WiredFrame,
+    replied_at: usize,
+    seated: &Seated<'_>,
+) -> Receipt {
     let none = Reason::new("text_missing");
     let fate = if pieces(&frame.value).is_some() {
-        let mut mine = said.iter().filter(|s| id_of(&s.what) == frame.id.as_deref());
-        match mine.find_map(|s| delivered(&s.what, seated)) {
-            Some(pieces) => Fate::Reached { pieces, missing: none },
+        let arrived = mine.iter().find_map(|at| Some((*at, delivered(&said[*at].what, seated)?)));
+        match arrived {
+            Some((at, _)) if at > replied_at => too_late(),
+            Some((_, pieces)) => Fate::Reached { pieces, missing: none },
             None => Fate::Stopped { hop: Hop::Delivered, reason: seated.not_called() },
         }
     } else {

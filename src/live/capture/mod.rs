@@ -6,7 +6,9 @@
 
 mod canvas;
 mod client;
+mod late;
 mod observe;
+mod placing;
 mod server;
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,13 @@
 //! From a capture to an observation, by the ledger that every cell goes through.
 
-use super::{Capture, ClientSide, ServerSide, canvas, client, server};
+use std::collections::HashSet;
+
+use super::server::WiredFrame;
+use super::{Capture, ClientSide, ServerSide, canvas, client, late, server};
 use crate::probe::ledger::Endpoint;
 use crate::probe::{Ledger, LinkTrace, Seat};
-use crate::record::{Class, Hop, HopFlow, Observation, Reason};
+use crate::record::observation::Piece;
+use crate::record::{Class, Hop, HopFlow, Observation, Reason, SideEffects};
 
 /// The seat of the client in the cell: what its profile says that it is meant to do.
 #[derive(Debug, Clone, Copy)]
@@ -35,16 +39,25 @@ pub fn observe(capture: &Capture, seated: &Seated<'_>) -> Observation {
             (wired.server, wired.link, wired.frames, wired.faults)
         }
         ServerSide::Emulated { trace, link } => {
-            (*trace.clone(), *link.clone(), server::frames(&capture.sockets), Vec::new())
+            let frames = server::frames(&capture.sockets);
+            let faults = missed(link, &frames, capture).into_iter().collect();
+            (*trace.clone(), *link.clone(), frames, faults)
         }
     };
-    let trace = match &capture.client {
+    let unreadable = capture.sockets.iter().filter_map(|s| s.unreadable.as_ref());
+    faults.extend(unreadable.map(|why| format!("the tap: {why}")));
+    let foreign = matches!(capture.server, ServerSide::Live { .. });
+    let mut trace = match &capture.client {
         ClientSide::Library { said } => client::trace(said, &frames, seated),
         ClientSide::Canvas { seen, console, shown_errors, failed } => {
             canvas::trace(seen, console, shown_errors, failed.as_deref(), &frames, seated.streams)
         }
         ClientSide::Emulated { trace } => *trace.clone(),
     };
+    if foreign && matches!(capture.client, ClientSide::Emulated { .. }) {
+        late::take_back(&mut trace, &frames);
+    }
+    faults.extend(conjured(&server.produced, &trace.delivered, &frames, seated.shows));
     faults.extend(capture.rig_faults.iter().cloned());
     let seat = Seat { endpoint: seated.endpoint, shows: seated.shows, streams: seated.streams };
     let mut ledger = Ledger::settle(&server, seat, &link, &trace);
@@ -68,7 +81,7 @@ pub fn observe(capture: &Capture, seated: &Seated<'_>) -> Observation {
         durable_signal: ledger.durable_signal,
         surfaced: trace.surfaced,
         log: trace.log,
-        side_effects: capture.side_effects.clone(),
+        side_effects: SideEffects { foreign, ..capture.side_effects.clone() },
         cpu_ratio: None,
         rig_faults: faults,
     }
@@ -89,9 +102,44 @@ fn unsee(flow: &mut HopFlow, capture: &Capture) {
     }
 }
 
-/// A rendered page loses white space at the ends of lines and blocks. Where nothing else differs the view is the reply.
+/// A rendered page makes one space or one line of any white space, and none at the ends. Where nothing else differs
+/// the view is the reply. White space that is gone altogether joins two words, and is no such thing.
 fn same_to_the_eye(view: &str, reply: &str) -> String {
-    if canvas::visible(view) == canvas::visible(reply) { reply.to_owned() } else { view.to_owned() }
+    if view.split_whitespace().eq(reply.split_whitespace()) { reply.to_owned() } else { view.to_owned() }
+}
+
+/// Text that arrived whole though the wire did not carry it like that: one of the two notes is wrong. A frame that passed
+/// twice may have been taken once.
+fn conjured(
+    produced: &[Piece],
+    delivered: &[Piece],
+    frames: &[WiredFrame],
+    shows: &[Class],
+) -> Option<String> {
+    fn text<'a>(class: Class, pieces: impl Iterator<Item = &'a Piece>) -> String {
+        pieces.filter(|piece| piece.class == class).map(|piece| piece.text.as_str()).collect()
+    }
+    let wire: Vec<(Option<&str>, Vec<Piece>)> =
+        frames.iter().filter_map(|f| Some((f.id.as_deref(), server::pieces(&f.value)?))).collect();
+    let mut ids = HashSet::new();
+    let once: Vec<&Vec<Piece>> =
+        wire.iter().filter(|(id, _)| id.is_none_or(|id| ids.insert(id))).map(|(_, pieces)| pieces).collect();
+    let wrong = |class: &&Class| {
+        let made = text(**class, produced.iter());
+        made == text(**class, delivered.iter())
+            && made != text(**class, wire.iter().flat_map(|(_, pieces)| pieces))
+            && made != text(**class, once.iter().copied().flatten())
+    };
+    let class = shows.iter().find(wrong)?.as_str();
+    Some(format!("the {class} arrived as the model made it, and the frames on the wire say otherwise"))
+}
+
+/// Frames that an emulated server wrote and that the tap did not see on a connection that stands.
+fn missed(link: &LinkTrace, frames: &[WiredFrame], capture: &Capture) -> Option<String> {
+    let (wrote, passed) = (link.sent.len(), frames.len());
+    let stands = capture.sockets.iter().all(|s| s.closed.is_none() && !s.over);
+    (stands && !capture.sockets.is_empty() && passed < wrote)
+        .then(|| format!("the server wrote {wrote} frames and {passed} passed the tap"))
 }
 
 /// Why the client never got a frame, if it did not.

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::Capture;
+use super::late::is_final;
+use super::placing::Placing;
 use crate::live::tap::{Side, WireSocket};
 use crate::probe::trace::{LinkTrace, Origin, ServerTrace, Stopped};
 use crate::record::observation::Piece;
@@ -13,6 +15,9 @@ use crate::wire::DELTA_KIND;
 
 /// A piece that no frame on the wire carried.
 const NOT_ON_THE_WIRE: Reason = Reason::new("not_on_the_wire");
+
+/// The server's word for a turn that ended as it should.
+const FINISHED: &str = "finished";
 
 /// What is known of the server's side of one client's connection.
 pub(super) struct Wired {
@@ -51,28 +56,30 @@ pub(super) fn event(frame: &Value) -> &Value {
 pub(super) fn wired(capture: &Capture, status: &str, events: &[Value]) -> Wired {
     let frames = frames(&capture.sockets);
     let produced: Vec<Piece> = capture.chunks.iter().flatten().cloned().collect();
-    let mut faults: Vec<String> = capture
-        .sockets
-        .iter()
-        .filter_map(|s| s.unreadable.as_ref().map(|why| format!("the tap: {why}")))
-        .collect();
+    let mut faults = Vec::new();
     let reply = events.iter().rev().find(|e| is_reply(e));
+    faults.extend(unfinished(&produced, status, reply.is_some(), &frames));
+    // A model that sent text is owed a reply in the log: where there is none it is due, and was not sent.
+    let owed = reply.is_none() && produced.iter().any(|p| p.class == Class::Text);
+    let durables = events.len() as u64 + u64::from(owed);
+    let replied_at = reply.and_then(|r| place(events, r)).map_or(0, |at| at as u64 + 1);
     let server = ServerTrace {
-        durables: events.len() as u64,
-        replied_at: reply.and_then(|r| place(events, r)).map_or(0, |at| at as u64 + 1),
+        durables,
+        replied_at: if owed { durables } else { replied_at },
         reply: reply.map(reply_text).unwrap_or_default(),
-        completed: status == "finished",
+        completed: status == FINISHED,
         ..ServerTrace { produced, ..ServerTrace::default() }
     };
     let mut link =
         LinkTrace { dispatched: (0..count(server.produced.len())).collect(), ..LinkTrace::default() };
     let mut first_seen: BTreeSet<&str> = BTreeSet::new();
-    let mut next = 0;
+    let mut placing = Placing::new(&server.produced);
+    let mut on_the_wire = vec![false; server.produced.len()];
     for frame in &frames {
         let origin = match pieces(&frame.value) {
             Some(carried) => {
-                if let Some(at) = find(&server.produced, next, &carried) {
-                    next = at + carried.len();
+                if let Some(at) = placing.place(frame.id.as_deref(), &carried) {
+                    on_the_wire[at..at + carried.len()].fill(true);
                     Origin::Delta { first: count(at), count: count(carried.len()) }
                 } else {
                     let what = brief(&frame.value);
@@ -90,24 +97,33 @@ pub(super) fn wired(capture: &Capture, status: &str, events: &[Value]) -> Wired 
         };
         link.sent.push(origin);
     }
-    let sent = |piece: u32| {
-        link.sent
-            .iter()
-            .any(|o| matches!(o, Origin::Delta { first, count } if (*first..first + count).contains(&piece)))
-    };
     let session = capture.sockets.iter().any(|s| s.path.contains("/sockets/session/"));
-    let unsent: Vec<Stopped> = (0..count(server.produced.len()))
-        .filter(|piece| !sent(*piece))
-        .map(|piece| {
-            let empty = server.produced[piece as usize].class == Class::Empty;
+    let unsent: Vec<Stopped> = on_the_wire
+        .iter()
+        .enumerate()
+        .filter(|(_, sent)| !**sent)
+        .map(|(piece, _)| {
+            let empty = server.produced[piece].class == Class::Empty;
             let reason = if session && empty { Reason::EMPTY_WITHHELD } else { NOT_ON_THE_WIRE };
-            Stopped { piece, hop: Hop::Sent, reason }
+            Stopped { piece: count(piece), hop: Hop::Sent, reason }
         })
         .collect();
     link.stopped = unsent;
     close(&mut link, &capture.sockets);
     link.joined_after = joined(events, &frames, &link);
     Wired { server, link, frames, faults }
+}
+
+/// What cannot be where a turn went as the rig meant it: the model sent all that it was to send.
+fn unfinished(produced: &[Piece], status: &str, replied: bool, frames: &[WiredFrame]) -> Vec<String> {
+    let mut faults = Vec::new();
+    if replied && status != FINISHED && !produced.is_empty() {
+        faults.push(format!("the server says `{status}` of a turn that has its reply"));
+    }
+    if !replied && frames.iter().any(is_final) {
+        faults.push("the reply passed on the wire and is not in the server's log".to_owned());
+    }
+    faults
 }
 
 /// How the connection ended, or why there was none: of several the last one counts.
@@ -124,8 +140,8 @@ fn close(link: &mut LinkTrace, sockets: &[WireSocket]) {
     link.closed = closed.map(|c| (c.code, c.reason.clone()));
 }
 
-/// Durable events before the first that this client was sent. Where none was sent, all that come from its own turn on
-/// were due: those after the person's message.
+/// Durable events before the first that was due to this client: the first that it was sent, and at the latest the
+/// person's message. Every client is there before that is said, so its own turn is due to it as a whole.
 fn joined(events: &[Value], frames: &[WiredFrame], link: &LinkTrace) -> Option<u64> {
     if link.refused.is_some() || frames.is_empty() {
         return None;
@@ -134,7 +150,7 @@ fn joined(events: &[Value], frames: &[WiredFrame], link: &LinkTrace) -> Option<u
         |event: &&Value| frames.iter().any(|f| f.id.is_some() && f.id.as_deref() == event["id"].as_str());
     let first = events.iter().position(|event| sent(&event));
     let asked = events.iter().position(|event| event["kind"] == "MessageEvent" && event["source"] == "user");
-    Some(first.or(asked).unwrap_or(events.len()) as u64)
+    Some(first.into_iter().chain(asked).min().unwrap_or(events.len()) as u64)
 }
 
 /// The pieces that a delta frame carries, reasoning first; `None` for every other frame.
@@ -155,16 +171,8 @@ pub(super) fn piece(text: &str, reasoning: bool) -> Piece {
     Piece { class: crate::probe::trace::class_of(text, reasoning), text: text.to_owned() }
 }
 
-/// Where the pieces stand in what the model sent, from `next` on. What lies between was not sent.
-fn find(produced: &[Piece], next: usize, carried: &[Piece]) -> Option<usize> {
-    if carried.is_empty() {
-        return None;
-    }
-    produced.get(next..)?.windows(carried.len()).position(|window| window == carried).map(|at| at + next)
-}
-
 /// Whether an event is the agent's reply: its message, or the finish tool's action.
-fn is_reply(event: &Value) -> bool {
+pub(super) fn is_reply(event: &Value) -> bool {
     let agent = event["source"] == "agent";
     agent && (event["kind"] == "MessageEvent" || event["tool_name"] == "finish")
 }

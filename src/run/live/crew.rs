@@ -16,11 +16,11 @@ use super::rig::{BROWSER_TAIL, Rig};
 use super::seat::observed;
 use super::stand::{self, Stand};
 use super::{Hall, LiveCell, micros};
-use crate::agent_server::server::Script;
+use crate::agent_server::server::{Finish, Script};
 use crate::live::capture::Capture;
 use crate::live::driver::{Driver, DriverSpec};
 use crate::probe::process::resident;
-use crate::record::Observation;
+use crate::record::{Consumer, Observation};
 use crate::run::{CellFault, CellRun, script};
 use crate::scenario::Cell;
 
@@ -87,21 +87,8 @@ async fn one(
     let own;
     let stand: &Stand = match &task.server {
         ServerPackage::Python(package) => {
-            if !cell.mutation.is_none() {
-                let why = "a released server sends its own frames; name an emulated one for a mutation";
-                return Err(CellFault::Setup(why.to_owned()));
-            }
-            if cell.sink.refuse_first > 0 || cell.sink.fails_between.is_some() {
-                let why = "the sink of a released server refuses nothing; name an emulated one for that";
-                return Err(CellFault::Setup(why.to_owned()));
-            }
-            if !cell.traits.is_empty() {
-                let why = "traits cannot be laid over a released server; name an emulated one for them";
-                return Err(CellFault::Setup(why.to_owned()));
-            }
-            if cell.subscribers > 1 {
-                let why = "one client attends a live cell; `skewlab attach` brings many to a server";
-                return Err(CellFault::Setup(why.to_owned()));
+            if let Some(why) = impossible(cell) {
+                return Err(CellFault::Setup(why));
             }
             hall.server(&cell.server, package, cell.sink.latency).await?
         }
@@ -121,7 +108,32 @@ async fn one(
         other => other,
     })?;
     note_memory(hall, client, cell, stand, warm);
-    Ok((observed(&capture, &task.choice), capture))
+    Ok((observed(&capture, cell, &task.choice), capture))
+}
+
+/// What a cell asks for that nobody can do with a released server, or see of it.
+fn impossible(cell: &Cell) -> Option<String> {
+    let unseen = [Consumer::Telemetry, Consumer::Idle];
+    let blind = unseen.into_iter().find(|consumer| cell.must_not_receive.contains(consumer));
+    let why = if !cell.mutation.is_none() {
+        "a released server sends its own frames; name an emulated one for a mutation"
+    } else if cell.sink.refuse_first > 0 || cell.sink.fails_between.is_some() {
+        "the sink of a released server refuses nothing; name an emulated one for that"
+    } else if !cell.traits.is_empty() {
+        "traits cannot be laid over a released server; name an emulated one for them"
+    } else if cell.workload.finish != Finish::Message {
+        "the model of a live run ends a turn with a message; name an emulated server for the finish tool"
+    } else if cell.subscribers > 1 {
+        "one client attends a live cell; `skewlab attach` brings many to a server"
+    } else {
+        return blind.map(|consumer| {
+            format!(
+                "nobody sees what reaches `{}` in a released server; name an emulated one",
+                consumer.as_str()
+            )
+        });
+    };
+    Some(why.to_owned())
 }
 
 async fn attended(
