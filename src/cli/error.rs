@@ -11,6 +11,7 @@ use crate::report::StoreError;
 use crate::run::CellFault;
 use crate::run::attach::AttachError;
 use crate::run::fanout::FanOutError;
+use crate::run::live_bench::LiveBenchError;
 use crate::scenario::ScenarioError;
 use crate::suite::PlanError;
 use crate::swarm::SwarmError;
@@ -36,6 +37,8 @@ pub(super) enum CliError {
     #[error(transparent)]
     FanOut(#[from] FanOutError),
     #[error(transparent)]
+    LiveBench(#[from] LiveBenchError),
+    #[error(transparent)]
     Attach(#[from] AttachError),
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -60,7 +63,7 @@ impl CliError {
         match self {
             CliError::NothingRan(_) => ExitCode::NothingRan,
             // The machine or the rig could not do it: nothing was said of any server.
-            CliError::FanOut(_) => ExitCode::RigInvalid,
+            CliError::FanOut(_) | CliError::LiveBench(_) => ExitCode::RigInvalid,
             CliError::Env(error) if !error.is_usage() => ExitCode::RigInvalid,
             CliError::Attach(AttachError::Unreachable { .. } | AttachError::Say { .. }) => {
                 ExitCode::RigInvalid

@@ -10,6 +10,7 @@ pub mod expectation;
 pub mod flow;
 pub mod idle;
 mod interval;
+pub mod live_bench;
 pub mod observation;
 pub mod run;
 pub mod verdict;

@@ -8,6 +8,7 @@ mod costs;
 mod findings;
 mod grid;
 mod idle;
+mod live_bench;
 mod store;
 mod style;
 mod table;
@@ -18,6 +19,7 @@ pub use bench::{bench_json, bench_table};
 pub use check::{CheckedFrame, check_table};
 pub use client_bench::{CLIENT_BENCH_SCHEMA, ClientBench, client_bench_table};
 pub use idle::{idle_json, idle_table};
+pub use live_bench::{live_bench_json, live_bench_table, live_idle_table};
 pub use store::{StoreError, writable, write_atomically};
 pub use table::matrix_table;
 

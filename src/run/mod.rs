@@ -8,6 +8,7 @@ pub mod fanout;
 mod fault;
 mod idle;
 pub mod live;
+pub mod live_bench;
 mod observe;
 mod panics;
 mod parties;

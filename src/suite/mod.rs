@@ -6,6 +6,7 @@ mod assemble;
 mod bench;
 mod digest;
 pub mod live;
+pub mod live_bench;
 mod ratios;
 
 pub use ratios::{MeasureCpu, by_bench, measure_cpu_ratios};

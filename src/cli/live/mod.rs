@@ -1,5 +1,6 @@
 //! `skewlab live`: the released packages themselves, and what they need.
 
+mod bench;
 mod doctor;
 mod matrix;
 mod parties;
@@ -23,6 +24,11 @@ pub(super) enum LiveCommand {
     Doctor(doctor::Doctor),
     /// Run released servers against released clients, or either against our emulations, and judge every cell
     Matrix(matrix::LiveMatrix),
+    /// Measure released servers on the wall clock
+    #[command(subcommand)]
+    Bench(bench::LiveBenchCommand),
+    /// Watch the idle clocks of released servers while they stream, beside what the emulation says
+    Idle(bench::LiveIdleArgs),
 }
 
 /// Which parties, and where their environments are.
@@ -61,6 +67,8 @@ pub(super) fn run(command: &LiveCommand) -> Result<ExitCode, CliError> {
         LiveCommand::Setup(setup) => setup::run(setup),
         LiveCommand::Doctor(doctor) => doctor::run(doctor),
         LiveCommand::Matrix(matrix) => matrix::run(matrix),
+        LiveCommand::Bench(command) => bench::run(command),
+        LiveCommand::Idle(args) => bench::idle(args),
     }
 }
 
