@@ -1,8 +1,8 @@
 //! What two servers can be held to: frames without their ids, times and ports.
 //!
 //! At the end of a turn the order of stats, reply and status differs between two runs of one release, and so does that of
-//! the user's message and its state update at its beginning (measured on 1.43.1 to 1.58.2). Between the deltas and the
-//! frames at either end only the set of frames is compared.
+//! the user's message and its state update at its beginning (measured on 1.43.1 to 1.58.2): within those only the set of
+//! frames is compared. The sequence numbers of the session socket go with them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,6 +53,16 @@ pub(super) fn is_delta(frame: &Value) -> bool {
     frame["kind"] == DELTA_KIND || frame["type"] == "delta"
 }
 
+/// Whether a run came to its end in these frames: the finished status, and the full state after it.
+pub(super) fn over(frames: &[Value]) -> bool {
+    let mut finished = false;
+    frames.iter().any(|frame| {
+        let name = name(frame);
+        finished |= name.ends_with("execution_status/finished");
+        finished && name.ends_with("full_state")
+    })
+}
+
 /// Adds what a socket sent to an answer, each entry under `of`.
 pub(super) fn describe(of: &str, frames: &[Value], answer: &mut Answer) {
     let mut put = |what: &str, said: String| {
@@ -76,28 +86,26 @@ pub(super) fn describe(of: &str, frames: &[Value], answer: &mut Answer) {
     }
 }
 
-/// Where the stream lies among the other frames.
+/// The frames that a turn schedules side by side, at its beginning and at its end. Which of them comes first differs.
+const SIDE_BY_SIDE: [&[&str]; 2] =
+    [&["MessageEvent", "last_user_message_id"], &["MessageEvent", "stats", "execution_status/finished"]];
+
+/// The frames by name, those that are side by side in order of name, and the deltas as one stream.
 fn order(frames: &[Value]) -> String {
-    let names: Vec<String> = frames.iter().map(name).collect();
-    let (Some(first), Some(last)) = (frames.iter().position(is_delta), frames.iter().rposition(is_delta))
-    else {
-        // Without a stream nothing is scheduled beside anything else.
-        return names.join(", ");
-    };
-    let sorted = |from: usize, to: usize| {
-        let mut some = names.get(from..to).unwrap_or_default().to_vec();
-        some.sort_unstable();
-        some.join(", ")
-    };
-    let between = last + 1 - first - frames.iter().filter(|f| is_delta(f)).count();
-    let end = names.len() - 1;
-    format!(
-        "{} | {} | the stream with {between} between | {} | {}",
-        names[0],
-        sorted(1, first),
-        sorted(last + 1, end),
-        if end > last { names[end].as_str() } else { "nothing" }
-    )
+    let mut names: Vec<String> = Vec::new();
+    for frame in frames {
+        let name = if is_delta(frame) { "the stream".to_owned() } else { name(frame) };
+        if !(is_delta(frame) && names.last() == Some(&name)) {
+            names.push(name);
+        }
+    }
+    for together in SIDE_BY_SIDE {
+        let is_one = |name: &String| together.iter().any(|end| name.ends_with(end));
+        for some in names.chunk_by_mut(|a, b| is_one(a) && is_one(b)) {
+            some.sort_unstable();
+        }
+    }
+    names.join(", ")
 }
 
 /// What a delta says.
@@ -131,10 +139,11 @@ fn session(frames: &[Value]) -> String {
             _ => {}
         }
     }
+    seqs.sort_unstable();
     said.push(match (seqs.first(), seqs.last()) {
         (Some(first), Some(last)) => {
             let gapless = seqs.windows(2).all(|pair| pair[1] == pair[0] + 1);
-            format!("durables {first} to {last}, one after the other: {gapless}")
+            format!("durables {first} to {last}, each once: {gapless}")
         }
         _ => "no durables".to_owned(),
     });
@@ -154,7 +163,10 @@ mod tests {
     }
 
     fn turn(tail: [&str; 3]) -> Vec<Value> {
-        let state = |key: &str| json!({"kind": "ConversationStateUpdateEvent", "key": key});
+        let state = |key: &str| match key {
+            "finished" => json!({"kind": "State", "key": "execution_status", "value": key}),
+            _ => json!({"kind": "State", "key": key}),
+        };
         let mut all = vec![state("full_state"), state("running")];
         all.extend(["a", "b"].map(|t| json!({"kind": DELTA_KIND, "content": t})));
         all.extend(tail.map(state));

@@ -178,10 +178,10 @@ async fn both(
     model.set_default(Reply::short("A title"))?;
     let parts =
         load.tokens.iter().map(|t| Part::Delta { text: t.text.clone(), reasoning: t.reasoning.clone() });
-    model.register(
-        TAG,
-        Reply { parts: parts.collect(), rate: load.rate, role_chunk: false, ..Reply::default() },
-    )?;
+    let reply = Reply { parts: parts.collect(), rate: load.rate, role_chunk: false, ..Reply::default() };
+    // A message of a case carries no marker.
+    model.set_default(reply.clone())?;
+    model.register(TAG, reply)?;
     let sink = Sink::start(Duration::ZERO).await?;
     let stages = match &package.stages {
         Some(stages) => {

@@ -46,10 +46,11 @@ pub(super) struct Party {
     pub(super) says: String,
 }
 
-/// What a webhook got: events by kind, and how many posts.
+/// What a webhook got.
 #[derive(Debug, Default)]
 pub(super) struct Hooked {
-    pub(super) posts: usize,
+    /// Events of each post.
+    pub(super) posts: Vec<usize>,
     pub(super) kinds: Vec<String>,
 }
 
@@ -97,22 +98,23 @@ impl Party {
         match &self.hook {
             Hook::Sink(sink) => {
                 let posts = sink.posts(conversation);
-                Hooked { posts: posts.len(), kinds: posts.into_iter().flat_map(|p| p.kinds).collect() }
+                let sizes = posts.iter().map(|p| p.kinds.len()).collect();
+                Hooked { posts: sizes, kinds: posts.into_iter().flat_map(|p| p.kinds).collect() }
             }
             Hook::Server(server) => {
                 let posts = server.posts();
                 let kinds = posts.iter().flat_map(|p| p.events.iter().map(|e| e.kind.to_owned()));
-                Hooked { posts: posts.len(), kinds: kinds.collect() }
+                Hooked { posts: posts.iter().map(|p| p.events.len()).collect(), kinds: kinds.collect() }
             }
         }
     }
 
     /// Waits until the webhook gets nothing more.
     pub(super) async fn hook_is_quiet(&self, conversation: &str) {
-        let (mut before, mut still) = (self.hooked(conversation).posts, 0);
+        let (mut before, mut still) = (self.hooked(conversation).posts.len(), 0);
         while still < 5 {
             sleep(Duration::from_millis(100)).await;
-            let now = self.hooked(conversation).posts;
+            let now = self.hooked(conversation).posts.len();
             still = if now == before { still + 1 } else { 0 };
             before = now;
         }
