@@ -1,6 +1,6 @@
 //! Blocks of released servers into points, lines and ratios, and their clocks against the emulation's.
 
-use super::stats::{line, ratio_of_medians};
+use super::stats::{FEWEST_BLOCKS, fit, line, ratio_of_medians};
 use crate::record::live_bench::{
     LiveBlock, LiveIdle, LiveLine, LivePoint, LiveRatio, LiveSubject, NotCompared,
 };
@@ -41,16 +41,26 @@ pub fn points(servers: &[LiveSubject], blocks: &[LiveBlock]) -> Vec<LivePoint> {
     points
 }
 
-/// One line per server that has valid blocks at two numbers of subscribers, through all of its blocks.
+/// One line per server that has valid blocks at two numbers of subscribers.
 ///
-/// A real server allows few blocks, too few at each number for an interval of their own. All of them together are
-/// enough to resample what lies off the line.
+/// It runs through the medians: a block that the machine disturbed is an outlier. A real server allows few blocks; where
+/// there are too few at a number of subscribers for an interval of their own, all of them together are enough to
+/// resample what lies off the line.
 pub fn lines(servers: &[LiveSubject], blocks: &[LiveBlock], seed: Seed) -> Vec<LiveLine> {
+    let levels = levels(blocks);
     let fitted = |server: &LiveSubject| {
-        let mine = blocks.iter().filter(|b| b.server == server.server && b.fault.is_none());
-        let costs: Vec<(u32, f64)> = mine.map(|b| (b.subscribers, b.cpu_ms_per_token)).collect();
-        let fit = line(&costs, seed.derive(&server.server))?;
-        Some(LiveLine { server: server.server.clone(), a_ms: fit.a, b_ms: fit.b, b_ci: fit.b_ci })
+        let costs: Vec<(u32, Vec<f64>)> =
+            levels.iter().map(|n| (*n, costs(blocks, &server.server, *n))).collect();
+        let points: Vec<(u32, &[f64])> = costs.iter().map(|(n, costs)| (*n, costs.as_slice())).collect();
+        let seed = seed.derive(&server.server);
+        let fit = fit(&points, seed)?;
+        let mut b_ci = fit.b_ci;
+        if points.iter().any(|(_, costs)| costs.len() < FEWEST_BLOCKS) {
+            let each: Vec<(u32, f64)> =
+                costs.iter().flat_map(|(n, costs)| costs.iter().map(|cost| (*n, *cost))).collect();
+            b_ci = line(&each, seed)?.b_ci;
+        }
+        Some(LiveLine { server: server.server.clone(), a_ms: fit.a, b_ms: fit.b, b_ci })
     };
     servers.iter().filter_map(fitted).collect()
 }
@@ -160,7 +170,10 @@ mod tests {
         all.push(LiveBlock { fault: Some("lost".into()), ..block("a", 45, 500.0) });
         let line = &lines(&servers, &all, Seed(1))[0];
         assert!((line.b_ms - 0.1).abs() < 0.005 && (line.a_ms - 2.0).abs() < 0.05, "{line:?}");
-        assert!(line.b_ci[0] < 0.1 && 0.1 < line.b_ci[1] && line.b_ci[1] < 0.12, "{line:?}");
+        assert!(line.b_ci[0] < 0.101 && 0.1 < line.b_ci[1] && line.b_ci[1] < 0.12, "{line:?}");
+        // With one block fewer at one number there is still an interval, of all blocks together.
+        let few = &lines(&servers, &all[1..all.len() - 1], Seed(1))[0];
+        assert!(few.b_ci[0] > 0.09 && few.b_ci[0] < few.b_ci[1] && few.b_ci[1] < 0.12, "{few:?}");
         let points = points(&servers, &all);
         assert_eq!((points.len(), points[3].blocks), (4, 5));
         assert!((points[3].cpu_ms_per_token - 6.5).abs() < 1e-9, "{:?}", points[3]);

@@ -114,7 +114,7 @@ pub struct LivePoint {
     pub blocks: u32,
 }
 
-/// `CPU per token = a + b · subscribers` of one server, over all its valid blocks.
+/// `CPU per token = a + b · subscribers` of one server, through the medians of its valid blocks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LiveLine {
@@ -124,7 +124,8 @@ pub struct LiveLine {
     pub a_ms: f64,
     /// What each subscriber adds, ms.
     pub b_ms: f64,
-    /// 95 % interval of `b_ms`, from resampling what lies off the line.
+    /// 95 % interval of `b_ms`: from resampling the blocks, or with fewer than five at a number of subscribers what lies
+    /// off the line.
     #[serde(deserialize_with = "interval::deserialize")]
     pub b_ci: [f64; 2],
 }

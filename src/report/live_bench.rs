@@ -65,7 +65,8 @@ pub fn live_bench_table(bench: &LiveBench, out: &mut dyn Write) -> io::Result<()
     }
     writeln!(
         out,
-        "\nCompare releases only within one run like this one, where they took turns, and only on the same versions of \
+        "\nThe sockets ask for no compression; a client that does costs the server more with each frame.\nCompare releases \
+         only within one run like this one, where they took turns, and only on the same versions of \
          what they stand on."
     )?;
     rig(&bench.rig, out)
