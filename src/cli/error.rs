@@ -12,6 +12,7 @@ use crate::report::StoreError;
 use crate::run::CellFault;
 use crate::run::attach::AttachError;
 use crate::run::fanout::FanOutError;
+use crate::run::live_bench::LiveBenchError;
 use crate::scenario::ScenarioError;
 use crate::suite::PlanError;
 use crate::suite::extract::ImplyError;
@@ -37,6 +38,8 @@ pub(super) enum CliError {
     Model(#[from] ModelError),
     #[error(transparent)]
     FanOut(#[from] FanOutError),
+    #[error(transparent)]
+    LiveBench(#[from] LiveBenchError),
     #[error(transparent)]
     Attach(#[from] AttachError),
     #[error(transparent)]
@@ -67,6 +70,7 @@ impl CliError {
             CliError::NothingRan(_) => ExitCode::NothingRan,
             // The machine, the rig or an environment could not do it: nothing was said of any server.
             CliError::FanOut(_)
+            | CliError::LiveBench(_)
             | CliError::Extract(ExtractError::Ended { .. } | ExtractError::Slow { .. })
             | CliError::Attach(AttachError::Unreachable { .. } | AttachError::Say { .. }) => {
                 ExitCode::RigInvalid

@@ -21,6 +21,7 @@ pub mod exit;
 pub mod expect;
 mod findings;
 mod leak;
+pub mod live_bench;
 mod loss;
 #[cfg(test)]
 mod mutants;

@@ -11,6 +11,7 @@ pub mod extract;
 pub mod flow;
 pub mod idle;
 mod interval;
+pub mod live_bench;
 pub mod observation;
 pub mod run;
 pub mod verdict;

@@ -9,6 +9,7 @@ mod extract;
 mod findings;
 mod grid;
 mod idle;
+mod live_bench;
 mod store;
 mod style;
 mod table;
@@ -20,6 +21,7 @@ pub use check::{CheckedFrame, check_table};
 pub use client_bench::{CLIENT_BENCH_SCHEMA, ClientBench, client_bench_table};
 pub use extract::{Detail, extract_json, extract_table};
 pub use idle::{idle_json, idle_table};
+pub use live_bench::{live_bench_json, live_bench_table, live_idle_table};
 pub use store::{StoreError, writable, write_atomically};
 pub use table::matrix_table;
 

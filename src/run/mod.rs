@@ -3,11 +3,13 @@
 //! The runner knows nothing of verdicts. It hands out [`Observation`]s, or says why a cell has none.
 
 pub mod attach;
+pub mod calibrate_server;
 mod cell;
 pub mod fanout;
 mod fault;
 mod idle;
 pub mod live;
+pub mod live_bench;
 mod observe;
 mod panics;
 mod parties;

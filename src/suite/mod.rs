@@ -7,6 +7,7 @@ mod bench;
 mod digest;
 pub mod extract;
 pub mod live;
+pub mod live_bench;
 mod ratios;
 
 pub use ratios::{MeasureCpu, by_bench, measure_cpu_ratios};

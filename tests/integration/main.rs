@@ -8,6 +8,7 @@ mod bench_client;
 mod browser;
 mod budgets;
 mod captures;
+mod certificates;
 mod check_cli;
 mod check_files;
 mod cli;

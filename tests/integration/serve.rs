@@ -132,7 +132,7 @@ async fn a_stock_client_sees_a_reply_stream_over_tcp() {
     legacy.send(Message::text(HI)).await.unwrap();
     let frames = until(&mut legacy, finished).await.unwrap();
     let deltas = frames.iter().filter(|f| f["kind"] == "StreamingDeltaEvent").count();
-    assert_eq!(deltas, 19);
+    assert_eq!(deltas, 18);
     let reply = frames.iter().rfind(|f| f["kind"] == "MessageEvent" && f["source"] == "agent").unwrap();
     assert_eq!(reply["llm_message"]["content"][0]["text"], texts(&frames), "what streamed is the reply");
     assert!(texts(&frames).contains("漢字😀"));
@@ -155,7 +155,7 @@ async fn a_turn_can_be_started_and_read_back_over_http() {
     let frames = until(&mut legacy, finished).await.unwrap();
     let deltas: Vec<&Value> = frames.iter().filter(|f| f["kind"] == "StreamingDeltaEvent").collect();
     assert!(
-        deltas.len() == 19 && deltas.iter().all(|d| d.get("source").is_none()),
+        deltas.len() == 18 && deltas.iter().all(|d| d.get("source").is_none()),
         "the mutation is applied"
     );
     let (status, found) = served.http("GET", &format!("{path}/search"), "", "");

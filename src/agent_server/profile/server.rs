@@ -45,6 +45,19 @@ pub struct DeltaTraits {
     pub kind: String,
     /// The fields that its frame may have, `kind` apart; others are left out.
     pub fields: BTreeSet<String>,
+    /// Which empty pieces of the model's stream become one.
+    pub empty: EmptyPieces,
+}
+
+/// Which pieces without a character the library between model and agent hands on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EmptyPieces {
+    /// All of them. No release does that.
+    All,
+    /// The first piece of a reply, which carries the role (measured on 1.43.1, 1.44.1, 1.45.0 and 1.58.2 with litellm
+    /// 1.105.7 and 1.110.2).
+    First,
 }
 
 /// The delta's place in the type system, which decides what the durable bus can carry.

@@ -99,7 +99,11 @@ fn is_ignored_auth(value: &Value, auth_frame: AuthFrame) -> bool {
 
 /// The text of a message's content: a list of text items, or the bare string that the model also takes.
 fn message_text(value: &Value) -> Option<String> {
-    match value.get("content")? {
+    let Some(content) = value.get("content") else {
+        // The model takes a message without it for one that says nothing (measured on 1.43.1 to 1.58.2).
+        return Some(String::new());
+    };
+    match content {
         Value::String(text) => Some(text.clone()),
         Value::Array(items) => items
             .iter()

@@ -13,7 +13,7 @@ use super::bus::Published;
 use super::conversation::Conversation;
 use super::script::{Chunk, Feed, Finish, Script};
 use super::{Inner, lock};
-use crate::agent_server::profile::server::{DeltaClass, SessionEndpoint};
+use crate::agent_server::profile::server::{DeltaClass, EmptyPieces, SessionEndpoint};
 use crate::probe::trace::{Origin, PieceIndex};
 use crate::record::{Class, Reason};
 use crate::wire::event::{Action, Message, Observation};
@@ -68,6 +68,8 @@ struct Turn {
     item_id: String,
     pending: Vec<JoinHandle<()>>,
     order: u32,
+    /// Whether the model has sent a chunk.
+    begun: bool,
 }
 
 impl Turn {
@@ -79,6 +81,7 @@ impl Turn {
             item_id: server.next_id(),
             pending: Vec::new(),
             order: 0,
+            begun: false,
         }
     }
 
@@ -173,6 +176,17 @@ impl Turn {
             first = u32::try_from(notes.server.produced.len()).unwrap_or(u32::MAX);
             notes.server.produced.extend(pieces.iter().cloned());
         });
+        let first_of_reply = !std::mem::replace(&mut self.begun, true);
+        let empty = pieces.iter().all(|piece| piece.class == Class::Empty);
+        if empty && !first_of_reply && self.server.traits.delta.empty == EmptyPieces::First {
+            // The agent never sees it, so it is no sign of life either.
+            self.server.note(|notes| {
+                let withheld = || (first..first + count).map(|piece| (piece, Reason::EMPTY_WITHHELD));
+                notes.server.unpublished_legacy.extend(withheld());
+                notes.server.unpublished_session.extend(withheld());
+            });
+            return;
+        }
         self.legacy_delta(chunk, Origin::Delta { first, count });
         for (index, piece) in (first..).zip(&pieces) {
             self.progress_delta(index, &piece.text, piece.class);

@@ -1,5 +1,6 @@
 //! `skewlab live`: the released packages themselves, and what they need.
 
+mod bench;
 mod doctor;
 mod extract;
 mod matrix;
@@ -26,6 +27,11 @@ pub(super) enum LiveCommand {
     Matrix(matrix::LiveMatrix),
     /// Read a package and write the profile that it implies
     Extract(extract::Extract),
+    /// Measure released servers on the wall clock
+    #[command(subcommand)]
+    Bench(bench::LiveBenchCommand),
+    /// Watch the idle clocks of released servers while they stream, beside what the emulation says
+    Idle(bench::LiveIdleArgs),
 }
 
 /// Which parties, and where their environments are.
@@ -65,6 +71,8 @@ pub(super) fn run(command: &LiveCommand) -> Result<ExitCode, CliError> {
         LiveCommand::Doctor(doctor) => doctor::run(doctor),
         LiveCommand::Matrix(matrix) => matrix::run(matrix),
         LiveCommand::Extract(extract) => extract::run(extract),
+        LiveCommand::Bench(command) => bench::run(command),
+        LiveCommand::Idle(args) => bench::idle(args),
     }
 }
 
