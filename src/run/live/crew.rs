@@ -98,13 +98,11 @@ async fn attended(
 ) -> Result<Attended, CellFault> {
     let (rig, cell) = (&hall.rig, &task.cell);
     let text = rig.rehearse(&cell::tag(cell), &cell.workload, Duration::ZERO)?;
-    let spec = match &task.client {
-        ClientPackage::Emulated => return cell::emulated(rig, stand, cell, &text, &task.choice).await,
-        ClientPackage::Python(package) => python(rig, client, package),
-        ClientPackage::Node { node, folder, shim, .. } => node_driver(rig, client, node, folder, *shim),
-        ClientPackage::Canvas { .. } => {
-            return Err(CellFault::Setup("no browser takes part in this run".to_owned()));
-        }
+    if task.client == ClientPackage::Emulated {
+        return cell::emulated(rig, stand, cell, &text, &task.choice).await;
+    }
+    let Some(spec) = driver_spec(rig, client, &task.client) else {
+        return Err(CellFault::Setup("no browser takes part in this run".to_owned()));
     };
     if matches!(warm, Warm::Cold) {
         let started = Driver::start(spec, &rig.warden, rig.clock).await;
@@ -113,6 +111,15 @@ async fn attended(
     match warm {
         Warm::Library(driver) => cell::library(rig, stand, cell, &text, driver).await,
         Warm::Cold => Err(CellFault::Setup("the driver vanished".to_owned())),
+    }
+}
+
+/// How the driver of a package is started; `None` for one that has none.
+pub(in crate::run) fn driver_spec(rig: &Rig, client: &str, package: &ClientPackage) -> Option<DriverSpec> {
+    match package {
+        ClientPackage::Python(package) => Some(python(rig, client, package)),
+        ClientPackage::Node { node, folder, shim, .. } => Some(node_driver(rig, client, node, folder, *shim)),
+        ClientPackage::Emulated | ClientPackage::Canvas { .. } => None,
     }
 }
 

@@ -4,9 +4,9 @@
 //! conversation. What was seen becomes a [`Capture`]; the evidence is a pure function of it.
 
 mod cell;
-mod crew;
+pub(super) mod crew;
 mod package;
-mod rig;
+pub(super) mod rig;
 mod seat;
 mod stand;
 
