@@ -10,9 +10,11 @@ use crate::live::model::ModelError;
 use crate::report::StoreError;
 use crate::run::CellFault;
 use crate::run::attach::AttachError;
+use crate::run::calibrate::CalibrateError;
 use crate::run::fanout::FanOutError;
 use crate::scenario::ScenarioError;
 use crate::suite::PlanError;
+use crate::suite::calibrate::TurnsError;
 use crate::swarm::SwarmError;
 use crate::wire::MutationError;
 
@@ -40,6 +42,10 @@ pub(super) enum CliError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
+    Calibrate(#[from] CalibrateError),
+    #[error(transparent)]
+    Turns(#[from] TurnsError),
+    #[error(transparent)]
     Env(#[from] EnvError),
     #[error("cannot read {}: {error}", path.display())]
     Read { path: PathBuf, error: std::io::Error },
@@ -60,7 +66,10 @@ impl CliError {
         match self {
             CliError::NothingRan(_) => ExitCode::NothingRan,
             // The machine or the rig could not do it: nothing was said of any server.
-            CliError::FanOut(_) => ExitCode::RigInvalid,
+            CliError::FanOut(_) | CliError::Turns(_) => ExitCode::RigInvalid,
+            CliError::Calibrate(error) if !matches!(error, CalibrateError::Profile(_)) => {
+                ExitCode::RigInvalid
+            }
             CliError::Env(error) if !error.is_usage() => ExitCode::RigInvalid,
             CliError::Attach(AttachError::Unreachable { .. } | AttachError::Say { .. }) => {
                 ExitCode::RigInvalid

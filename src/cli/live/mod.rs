@@ -1,8 +1,8 @@
 //! `skewlab live`: the released packages themselves, and what they need.
 
 mod doctor;
-mod matrix;
-mod parties;
+pub(super) mod matrix;
+pub(super) mod parties;
 mod progress;
 pub(super) mod record;
 mod setup;
@@ -46,7 +46,7 @@ pub(super) struct Parties {
 }
 
 impl Parties {
-    fn cache(&self) -> Result<Cache, EnvError> {
+    pub(super) fn cache(&self) -> Result<Cache, EnvError> {
         Cache::locate(self.cache.as_deref())
     }
 

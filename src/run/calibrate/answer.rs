@@ -115,8 +115,7 @@ mod tests {
     fn each_field_that_differs_is_named_and_an_outcome_stands_for_all() {
         let one = answer("python-1.58.2", r#"{"kind":"StreamingDeltaEvent","content":"a"}"#);
         assert!(difference(&one, &one).is_empty());
-        let what =
-            |real: &Answer| difference(&one, real).iter().map(|(what, ..)| *what).collect::<Vec<_>>();
+        let what = |real: &Answer| difference(&one, real).iter().map(|(what, ..)| *what).collect::<Vec<_>>();
         assert_eq!(what(&Answer { outcome: REJECTED, class: None, ..one.clone() }), ["outcome"]);
         let other = Answer { class: None, text: "b".to_owned(), signal: Some(Signal::Log), ..one.clone() };
         assert_eq!(what(&other), ["type", "text", "signal"]);

@@ -55,25 +55,30 @@ mod tests {
     #[test]
     fn a_python_clients_words_are_the_event_models() {
         let error = "2 validation errors for Event\nid\n  Input should be a valid string [type=string_type, input_value=3";
-        let refused = answer(json!({"ev": "checked", "name": "n", "outcome": "rejected", "type": "ValidationError",
+        let refused =
+            answer(json!({"ev": "checked", "name": "n", "outcome": "rejected", "type": "ValidationError",
             "error": error, "content": null}));
         assert_eq!(refused.class.as_deref(), Some("ValidationError: 2, string_type"));
         assert_eq!((refused.outcome, refused.signal), (REJECTED, None));
         let unknown = "1 validation error for Event\n  Value error, Unknown kind 'x' for openhands; Expected";
         assert_eq!(thrown("ValidationError", unknown), "ValidationError: 1, value_error");
         assert_eq!(thrown("TypeError", "2 validation errors"), "TypeError");
-        let taken = answer(json!({"ev": "checked", "name": "n", "outcome": "accepted", "class": "StreamingDeltaEvent",
-            "content": "a", "reasoning": "b"}));
+        let taken = answer(
+            json!({"ev": "checked", "name": "n", "outcome": "accepted", "class": "StreamingDeltaEvent",
+            "content": "a", "reasoning": "b"}),
+        );
         assert_eq!((taken.text.as_str(), taken.class.as_deref()), ("ba", Some("StreamingDeltaEvent")));
     }
 
     #[test]
     fn a_library_without_classes_says_kind_shown_text_and_errors() {
-        let taken = answer(json!({"ev": "checked", "name": "n", "outcome": "accepted", "kind": "K", "shown": "7",
+        let taken =
+            answer(json!({"ev": "checked", "name": "n", "outcome": "accepted", "kind": "K", "shown": "7",
             "content": 7, "type": null}));
         assert_eq!((taken.text.as_str(), taken.class.as_deref()), ("7", Some("K")));
         assert_eq!(taken.signal, Some(Signal::None));
-        let refused = answer(json!({"ev": "checked", "name": "n", "outcome": "rejected", "kind": null, "shown": null,
+        let refused =
+            answer(json!({"ev": "checked", "name": "n", "outcome": "rejected", "kind": null, "shown": null,
             "type": "SyntaxError", "error": "Unexpected token"}));
         assert_eq!((refused.class, refused.signal), (None, Some(Signal::Surfaced)));
         assert_eq!(real(&Report::Refused { error: "e".to_owned() }), None);

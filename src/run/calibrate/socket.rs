@@ -236,11 +236,7 @@ fn heard(said: &[Said], in_place: bool) -> Heard {
         Report::Log { .. } => Signal::Log,
         _ => Signal::None,
     });
-    Heard {
-        called: said.iter().any(called),
-        signal: signal.max().unwrap_or_default(),
-        in_place,
-    }
+    Heard { called: said.iter().any(called), signal: signal.max().unwrap_or_default(), in_place }
 }
 
 /// The emulation's notes on the last frames that it read: each is one receipt, and so is each fence.

@@ -47,7 +47,12 @@ impl Rig {
     }
 
     /// Has the model answer a message with that tag as the workload says, and returns the message.
-    pub(in crate::run) fn rehearse(&self, tag: &str, load: &Workload, tail: Duration) -> Result<String, CellFault> {
+    pub(in crate::run) fn rehearse(
+        &self,
+        tag: &str,
+        load: &Workload,
+        tail: Duration,
+    ) -> Result<String, CellFault> {
         let parts = load
             .tokens
             .iter()
