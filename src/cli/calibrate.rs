@@ -21,8 +21,9 @@ use crate::run::live::{LiveOptions, ServerPackage};
 use crate::seed::Seed;
 use crate::suite::calibrate::turns;
 
-/// Servers beside its own that a client takes a turn with: the newest, and one that writes every frame otherwise.
-const OTHER_SERVERS: [&str; 2] = ["1.58.2", "1.31.1"];
+/// Servers beside its own that a client takes turns with, the first two that are not its own: the newest, and some from
+/// before `parent_id`, which leave no field without a value away.
+const OTHER_SERVERS: [&str; 3] = ["1.58.2", "1.30.0", "1.22.0"];
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct Calibrate {
@@ -133,7 +134,7 @@ fn client(
     };
     let mut certificate = calibrate_client(&asked)?;
     let own = own_server(catalogue, &choice);
-    let others = OTHER_SERVERS.into_iter().filter(|other| *other != own).map(str::to_owned);
+    let others = OTHER_SERVERS.into_iter().filter(|other| *other != own).take(2).map(str::to_owned);
     let servers: Vec<String> = std::iter::once(own.clone()).chain(others).collect();
     let options = LiveOptions { jobs: 2, seed: Seed(1), folder: folder.join("turns"), chromium: None };
     let today = chrono::DateTime::<chrono::Utc>::from(std::time::SystemTime::now()).date_naive();
