@@ -103,10 +103,11 @@ fn without_certificate(run: &Run) -> String {
             format!("{kind}{s} {}", names.join(", "))
         })
         .collect();
-    match named.is_empty() {
+    if named.is_empty() {
         // A scenario may lay traits over a server, and then it is no release any more.
-        true => "traits are laid over their servers, which no release has".to_owned(),
-        false => format!("no certificate of agreement with the released package for {}", named.join("; ")),
+        "traits are laid over their servers, which no release has".to_owned()
+    } else {
+        format!("no certificate of agreement with the released package for {}", named.join("; "))
     }
 }
 
@@ -124,12 +125,11 @@ fn figures(run: &Run, out: &mut dyn Write) -> io::Result<()> {
         totals.stale,
         totals.rig
     )?;
-    match unproven {
-        0 => {
-            writeln!(out, "0 unproven: every party agreed with its released package on what both were asked")?
-        }
-        _ => writeln!(out, "{unproven} unproven: {}", without_certificate(run))?,
-    }
+    let why = match unproven {
+        0 => "every party agreed with its released package on what both were asked".to_owned(),
+        _ => without_certificate(run),
+    };
+    writeln!(out, "{unproven} unproven: {why}")?;
     writeln!(
         out,
         "{:.2} s, {:.0} cells/s, {} jobs, {} clock, seed {}, digest {}",

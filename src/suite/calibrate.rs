@@ -10,7 +10,7 @@ use chrono::NaiveDate;
 use super::PlanError;
 use super::live::{LivePlan, Named};
 use crate::agent_server::profile::Catalogue;
-use crate::record::{CellResult, Disagreement};
+use crate::record::{CellResult, Disagreement, Hop, Reason};
 use crate::run::CellFault;
 use crate::run::live::{ClientPackage, LiveOptions, ServerPackage};
 
@@ -96,8 +96,8 @@ fn said(cell: &CellResult) -> [(&'static str, String); 6] {
     let log = cell.log.iter().map(|(key, n)| format!("{key}: {n}")).collect::<Vec<_>>().join(", ");
     [
         ("verdict", cell.verdict.as_str().to_owned()),
-        ("lost_at", word(cell.lost_at.map(|hop| hop.as_str()))),
-        ("reason", word(cell.reason.as_ref().map(|reason| reason.as_str()))),
+        ("lost_at", word(cell.lost_at.map(Hop::as_str))),
+        ("reason", word(cell.reason.as_ref().map(Reason::as_str))),
         ("signal", cell.signal.as_str().to_owned()),
         ("delivered", format!("{} characters", cell.delivered.chars)),
         ("log", if log.is_empty() { "nothing".to_owned() } else { log }),

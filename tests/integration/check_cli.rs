@@ -135,7 +135,8 @@ fn typescript_hands_on_what_was_recorded() {
         for (name, want) in given["versions"][release]["frames"].as_object().unwrap() {
             // Frames of the same name; the recording's second sendings are about its cache.
             let Some(answer) = found.get(name) else { continue };
-            let (got, called) = (&answer[&client], want["callback"] == 1);
+            // Recorded on the bare socket client; RemoteConversation stops `null` before the callback.
+            let (got, called) = (&answer[&client], want["callback"] == 1 && name != "json_null");
             assert_eq!(got["outcome"] != "rejected", called, "{release} {name}: {got}");
             let text = &frames[name]["content"];
             let is_delta = frames[name]["kind"] == "StreamingDeltaEvent";
@@ -146,7 +147,7 @@ fn typescript_hands_on_what_was_recorded() {
                 _ => "passed_through",
             };
             assert_eq!(got["outcome"], wanted, "{release} {name}");
-            // `null` reaches the callback, and the library's cache throws on it.
+            // The library's cache throws on `null`.
             let surfaced = !want["errors"].as_array().unwrap().is_empty();
             assert_eq!(got["signal"] == "surfaced", surfaced, "{release} {name}: {got}");
             compared += 1;

@@ -8,15 +8,15 @@ use crate::record::Signal;
 use crate::wire::json::LONE_SURROGATE;
 
 /// The frame was taken: a library handed it to its application.
-pub const ACCEPTED: &str = "accepted";
+pub(super) const ACCEPTED: &str = "accepted";
 
 /// It was refused.
-pub const REJECTED: &str = "rejected";
+pub(super) const REJECTED: &str = "rejected";
 
 /// What one side made of one frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// [`ACCEPTED`] or [`REJECTED`].
+    /// `accepted` or `rejected`.
     pub outcome: &'static str,
     /// The class or kind that it became; of a refused one the exception, with how many errors and which was first.
     pub class: Option<String>,
