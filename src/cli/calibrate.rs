@@ -8,11 +8,11 @@ use clap::Args as ClapArgs;
 use super::args::Format;
 use super::error::CliError;
 use super::live::matrix::Folder;
-use super::live::{Parties, parties};
+use super::live::{Parties, parties, runtime};
 use super::plan;
 use crate::agent_server::profile::Catalogue;
 use crate::judge::ExitCode;
-use crate::live::env::{Cache, Kind, Version, Wanted, find, find_canvas, find_typescript};
+use crate::live::env::{Cache, Kind, Version, Wanted, find, find_canvas, find_chromium, find_typescript};
 use crate::record::Certificate;
 use crate::report;
 use crate::run::calibrate::server::calibrate_server;
@@ -66,7 +66,7 @@ pub(super) fn run(args: &Calibrate) -> Result<ExitCode, CliError> {
     let (mut certificates, mut failures) = (Vec::new(), Vec::new());
     let asked = servers.iter().map(|said| (said, server(&cache, said, &catalogue, &folder.path)));
     for (said, asked) in
-        asked.chain(clients.iter().map(|said| (said, client(&cache, said, &catalogue, &folder.path))))
+        asked.chain(clients.iter().map(|said| (said, client(args, said, &catalogue, &folder.path))))
     {
         match asked {
             Ok(certificate) => {
@@ -112,11 +112,12 @@ fn released(wanted: &Wanted) -> Result<(), CliError> {
 }
 
 fn client(
-    cache: &Cache,
+    args: &Calibrate,
     said: &String,
     catalogue: &Catalogue,
     folder: &Path,
 ) -> Result<Certificate, CliError> {
+    let cache = &args.parties.cache()?;
     let wanted = Wanted::client(said)?;
     let identity = identity(cache, &wanted, "openhands-sdk")?;
     let named = parties::clients(cache, std::slice::from_ref(said), &[], catalogue)?;
@@ -131,8 +132,12 @@ fn client(
         package: &named.package,
         identity,
         folder: folder.join("frames"),
+        chromium: if wanted.kind == Kind::Browser { Some(chromium(args)?) } else { None },
     };
     let mut certificate = calibrate_client(&asked)?;
+    if wanted.kind == Kind::Browser {
+        return Ok(certificate);
+    }
     let own = own_server(catalogue, &choice);
     let others = OTHER_SERVERS.into_iter().filter(|other| *other != own).take(2).map(str::to_owned);
     let servers: Vec<String> = std::iter::once(own.clone()).chain(others).collect();
@@ -142,6 +147,11 @@ fn client(
     certificate.asked.insert("turn".to_owned(), count);
     certificate.disagreements.extend(found);
     Ok(certificate)
+}
+
+/// The browser for a front end.
+fn chromium(args: &Calibrate) -> Result<PathBuf, CliError> {
+    Ok(runtime()?.block_on(find_chromium(args.parties.chromium.as_deref()))?.path)
 }
 
 fn server(

@@ -13,7 +13,7 @@ fn certificates() -> Vec<Certificate> {
 }
 
 fn asked(choice: &ClientChoice, catalogue: &Catalogue) -> (Vec<Case>, Vec<Answer>) {
-    let cases = cases(dialect(catalogue, choice)).unwrap();
+    let cases = cases_for(catalogue, choice).unwrap();
     let answers = answers(choice, &cases).unwrap();
     (cases, answers)
 }

@@ -65,7 +65,7 @@ pub(super) fn run(command: &LiveCommand) -> Result<ExitCode, CliError> {
 }
 
 /// One thread waits for programs and the network; there is nothing to compute.
-fn runtime() -> Result<tokio::runtime::Runtime, CliError> {
+pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CliError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(|error| CliError::Start(error.to_string()))
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::answer::{Answer, Difference, difference};
-use super::cases::{Case, CaseKind, cases, cases_hash, dialect};
+use super::canvas;
+use super::cases::{Case, CaseKind, cases_for, cases_hash};
 use super::error::CalibrateError;
 use super::frames::{answers, answers_hash, ask};
 use super::socket;
@@ -46,6 +47,8 @@ pub struct ClientAsked<'a> {
     pub identity: Identity,
     /// Where its driver may write.
     pub folder: PathBuf,
+    /// The browser, for a front end.
+    pub chromium: Option<PathBuf>,
 }
 
 /// The server that a client is asked in front of: its own release's, or the newest.
@@ -62,10 +65,13 @@ pub fn calibrate_client(asked: &ClientAsked<'_>) -> Result<Certificate, Calibrat
     let rig_fault = |fault| CalibrateError::Rig { profile: profile.to_owned(), fault };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|e| rig_fault(CellFault::Setup(e.to_string())))?;
-    let cases = cases(dialect(asked.catalogue, asked.choice))?;
+    let cases = cases_for(asked.catalogue, asked.choice)?;
     let mine = answers(asked.choice, &cases)?;
-    let (real, heard) = runtime.block_on(both(asked, &cases))?;
-    let mut certificate = Certificate {
+    let found = match asked.package {
+        ClientPackage::Canvas { .. } => runtime.block_on(page(asked, &cases))?,
+        _ => runtime.block_on(library(asked, &cases, &mine))?,
+    };
+    Ok(Certificate {
         schema: CERTIFICATE_SCHEMA.to_owned(),
         skewlab: env!("CARGO_PKG_VERSION").to_owned(),
         profile: profile.to_owned(),
@@ -75,16 +81,42 @@ pub fn calibrate_client(asked: &ClientAsked<'_>) -> Result<Certificate, Calibrat
         laid_over: asked.identity.laid_over.clone(),
         cases_hash: cases_hash(&cases),
         answers_hash: answers_hash(&mine),
-        asked: counted(&cases),
-        disagreements: disagreements(&cases, &mine, &real),
-    };
-    certificate.asked.insert("socket".to_owned(), heard.len() as u64);
+        asked: found.asked,
+        disagreements: found.disagreements,
+    })
+}
+
+/// What was asked of a package, and where it differs.
+struct Found {
+    asked: BTreeMap<String, u64>,
+    disagreements: Vec<Disagreement>,
+}
+
+/// A front end: every case in a page.
+async fn page(asked: &ClientAsked<'_>, cases: &[Case]) -> Result<Found, CalibrateError> {
+    let profile = asked.choice.profile.release_name.as_str();
+    let rig_fault = |fault| CalibrateError::Rig { profile: profile.to_owned(), fault };
+    let rig = Rig::start(asked.folder.clone(), asked.chromium.clone()).await.map_err(rig_fault)?;
+    // Its number is not the servers': the newest one writes what the corpus holds.
+    let server = asked.catalogue.server(NEWEST)?;
+    let shown = canvas::show(&rig, asked.package, asked.choice, &server, cases).await?;
+    let differ = cases.iter().zip(&shown).flat_map(|(case, (emulated, real))| {
+        canvas::difference(emulated, real).into_iter().map(|found| disagreement(&case.name, found))
+    });
+    Ok(Found { asked: counted(cases), disagreements: differ.collect() })
+}
+
+/// A library: every case by itself, and the corpus on a socket.
+async fn library(asked: &ClientAsked<'_>, cases: &[Case], mine: &[Answer]) -> Result<Found, CalibrateError> {
+    let (real, heard) = both(asked, cases).await?;
+    let mut found = Found { asked: counted(cases), disagreements: disagreements(cases, mine, &real) };
+    found.asked.insert("socket".to_owned(), heard.len() as u64);
     for (case, (emulated, real)) in cases.iter().zip(&heard) {
         let name = format!("{} on a socket", case.name);
-        let found = socket::difference(emulated, real);
-        certificate.disagreements.extend(found.into_iter().map(|found| disagreement(&name, found)));
+        let differ = socket::difference(emulated, real);
+        found.disagreements.extend(differ.into_iter().map(|found| disagreement(&name, found)));
     }
-    Ok(certificate)
+    Ok(found)
 }
 
 /// The package's answers, and what was heard on the socket, in the order of the cases.

@@ -8,6 +8,7 @@
 //! | `real` | from a driver's report to the same words |
 //! | `frames` | one frame after the other, without a socket |
 //! | `socket` | the corpus on one socket to both, between fences |
+//! | `canvas` | frames into a real page, and what it shows |
 //! | `client` | all of it for one client, as a certificate |
 //! | `server` | the same for a server |
 //!
@@ -17,6 +18,7 @@
 //! is mended in the traits or in the event model. Only what is the machine's or the interpreter's may get a `because`.
 
 mod answer;
+mod canvas;
 mod cases;
 mod client;
 mod error;
@@ -27,7 +29,7 @@ pub mod server;
 mod socket;
 
 pub use answer::{Answer, Difference, difference, emulated};
-pub use cases::{Case, CaseKind, cases, cases_hash, dialect};
+pub use cases::{Case, CaseKind, cases, cases_for, cases_hash, dialect};
 pub use client::{ClientAsked, Identity, calibrate_client, disagreements, own_server};
 pub use error::CalibrateError;
 pub use frames::{answers, answers_hash};

@@ -69,9 +69,9 @@ pub(super) fn difference(emulated: &Heard, real: &Heard) -> Vec<Difference> {
 }
 
 /// An emulated server that listens, and stops when it is dropped.
-struct Stand {
-    server: Server,
-    addr: SocketAddr,
+pub(super) struct Stand {
+    pub(super) server: Server,
+    pub(super) addr: SocketAddr,
     serving: JoinHandle<()>,
 }
 
@@ -127,11 +127,16 @@ fn failed(profile: &str, error: crate::live::driver::DriverError) -> CalibrateEr
     CalibrateError::Driver { profile: profile.to_owned(), error }
 }
 
-fn unasked(profile: &str, problem: &dyn std::fmt::Display) -> CalibrateError {
+pub(super) fn unasked(profile: &str, problem: &dyn std::fmt::Display) -> CalibrateError {
     CalibrateError::Unasked { profile: profile.to_owned(), problem: problem.to_string() }
 }
 
-async fn stand(rig: &Rig, server: &Profile<ServerTraits>, profile: &str) -> Result<Stand, CalibrateError> {
+/// Starts the server with nothing to say of its own.
+pub(super) async fn stand(
+    rig: &Rig,
+    server: &Profile<ServerTraits>,
+    profile: &str,
+) -> Result<Stand, CalibrateError> {
     let config = ServerConfig {
         keys: vec![rig.key.clone()],
         script: Script {
@@ -213,7 +218,7 @@ async fn put(
 }
 
 /// A state update that every client takes, and that none acts on.
-fn fence(id: &str) -> String {
+pub(super) fn fence(id: &str) -> String {
     json!({"id": id, "timestamp": "2026-11-30T07:45:00.123456", "source": "environment", "key": "skewlab_fence",
         "value": id, "kind": "ConversationStateUpdateEvent"})
     .to_string()
