@@ -135,6 +135,7 @@ fn client(
         chromium: if wanted.kind == Kind::Browser { Some(chromium(args)?) } else { None },
     };
     let mut certificate = calibrate_client(&asked)?;
+    // A page was asked in front of a server already, and a browser takes part in no turn of a plan yet.
     if wanted.kind == Kind::Browser {
         return Ok(certificate);
     }

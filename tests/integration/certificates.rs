@@ -4,9 +4,7 @@ use skewlab::agent_server::profile::Catalogue;
 use skewlab::agent_server::profile::client::ClientChoice;
 use skewlab::record::certificate::ISSUED;
 use skewlab::record::{Certificate, holds_certificate};
-use skewlab::run::calibrate::{
-    Answer, Case, answers, answers_hash, cases, cases_hash, dialect, disagreements,
-};
+use skewlab::run::calibrate::{Answer, Case, answers, answers_hash, cases_for, cases_hash, disagreements};
 
 fn certificates() -> Vec<Certificate> {
     ISSUED.iter().map(|(_, text)| serde_json::from_str(text).unwrap()).collect()
@@ -36,14 +34,16 @@ fn no_certificate_of_a_client_is_stale() {
         assert!(certificate.proves(), "{name}: something differs and nobody says why; {anew}");
         clients += 1;
     }
-    assert!(clients >= 10, "five Python eras, four staged ones and TypeScript hold one, not {clients}");
+    assert!(clients >= 15, "nine Python profiles, TypeScript and five canvases hold one, not {clients}");
 }
 
 #[test]
-fn every_released_python_era_and_typescript_hold_one() {
+fn every_client_that_has_a_package_holds_one() {
     let catalogue = Catalogue::embedded().unwrap();
     let eras = catalogue.clients().abouts().map(|about| about.name.as_str());
-    let mut eras = eras.filter(|name| name.starts_with("python-") || *name == "typescript-1.39.0");
+    // Nobody published a front end on the session socket; without its shim the TypeScript client cannot be asked.
+    let unasked = ["browser-session", "typescript-1.39.0+no-shim"];
+    let mut eras = eras.filter(|name| !unasked.contains(name));
     assert!(eras.all(holds_certificate));
     for nobody in ["browser-session", "1.58.2+step7", "python-1.58.3"] {
         assert!(!holds_certificate(nobody), "{nobody}");

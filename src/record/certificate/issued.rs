@@ -24,6 +24,11 @@ pub const ISSUED: &[(&str, &str)] = certificates!(
     "python-1.58.2+AB",
     "python-1.58.2+ABC",
     "typescript-1.39.0",
+    "browser-1.0.0-alpha.10",
+    "browser-1.4.0",
+    "browser-1.6.1",
+    "browser-1.14.0",
+    "browser-1.20.0",
 );
 
 /// Those whose certificate proves something.

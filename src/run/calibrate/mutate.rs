@@ -135,11 +135,11 @@ mod tests {
     #[test]
     fn every_kind_of_change_changes_something_somewhere() {
         let original = Value::Object(frame()).to_string();
-        for turn in 0..CHANGES.len() {
+        for (turn, change) in CHANGES.iter().enumerate() {
             let texts: Vec<(String, String)> =
                 (0..20).map(|n| mutated(&frame(), turn, &mut Seed(n).rng())).collect();
-            assert!(texts.iter().any(|(text, _)| *text != original), "{}", CHANGES[turn]);
-            assert!(texts.iter().all(|(_, shown)| shown.starts_with(CHANGES[turn])));
+            assert!(texts.iter().any(|(text, _)| *text != original), "{change}");
+            assert!(texts.iter().all(|(_, shown)| shown.starts_with(change)));
         }
     }
 
