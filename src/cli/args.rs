@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::attach::Attach;
+use super::calibrate::Calibrate;
 use super::fanout::FanOut;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
@@ -48,6 +49,8 @@ pub(super) enum Command {
     /// Run the released packages themselves
     #[command(subcommand)]
     Live(LiveCommand),
+    /// Ask the released packages and our emulations of them the same, and say where they differ
+    Calibrate(Calibrate),
     /// Judge a recorded live run by the rules of today
     Judge(judge::Judge),
 }

@@ -11,10 +11,12 @@ use crate::live::model::ModelError;
 use crate::report::StoreError;
 use crate::run::CellFault;
 use crate::run::attach::AttachError;
+use crate::run::calibrate::CalibrateError;
 use crate::run::fanout::FanOutError;
 use crate::run::live_bench::LiveBenchError;
 use crate::scenario::ScenarioError;
 use crate::suite::PlanError;
+use crate::suite::calibrate::TurnsError;
 use crate::suite::extract::ImplyError;
 use crate::swarm::SwarmError;
 use crate::wire::MutationError;
@@ -45,6 +47,10 @@ pub(super) enum CliError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
+    Calibrate(#[from] CalibrateError),
+    #[error(transparent)]
+    Turns(#[from] TurnsError),
+    #[error(transparent)]
     Env(#[from] EnvError),
     #[error(transparent)]
     Extract(#[from] ExtractError),
@@ -71,11 +77,15 @@ impl CliError {
             // The machine, the rig or an environment could not do it: nothing was said of any server.
             CliError::FanOut(_)
             | CliError::LiveBench(_)
+            | CliError::Turns(_)
             | CliError::Extract(ExtractError::Ended { .. } | ExtractError::Slow { .. })
             | CliError::Attach(AttachError::Unreachable { .. } | AttachError::Say { .. }) => {
                 ExitCode::RigInvalid
             }
             CliError::Env(error) if !error.is_usage() => ExitCode::RigInvalid,
+            CliError::Calibrate(error) if !matches!(error, CalibrateError::Profile(_)) => {
+                ExitCode::RigInvalid
+            }
             CliError::Output(_)
             | CliError::Store(_)
             | CliError::Start(_)

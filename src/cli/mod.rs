@@ -5,6 +5,7 @@ mod args;
 mod attach;
 mod bench_client;
 mod bench_target;
+mod calibrate;
 mod check;
 mod error;
 mod explain;
@@ -47,6 +48,7 @@ pub fn main() -> ExitCode {
         Command::List(list) => list::run(list),
         Command::Explain(explain) => explain::run(explain),
         Command::Check(check) => check::run(check),
+        Command::Calibrate(calibrate) => calibrate::run(calibrate),
         Command::Idle(idle) => idle::run(idle),
         Command::Serve(serve) => serve::run(serve),
         Command::Model(model) => model::run(model),

@@ -1,6 +1,10 @@
 //! A certificate: that an emulation and a released package were asked the same, and what each answered.
 
+mod issued;
+
 use serde::{Deserialize, Serialize};
+
+pub use issued::{ISSUED, holds_certificate};
 
 /// Schema name and version of a certificate.
 pub const CERTIFICATE_SCHEMA: &str = "skewlab.certificate/1";
@@ -30,7 +34,7 @@ pub struct Certificate {
     /// SHA-256 over the emulation's answers to them. A test computes it again: an emulation that answers otherwise than it
     /// did holds no certificate any more.
     pub answers_hash: String,
-    /// What was asked, by kind: `corpus`, `mutation`, `scenario`, `handshake`.
+    /// What was asked, by kind: `corpus`, `mutation`, `socket`, `turn`, `handshake`.
     pub asked: std::collections::BTreeMap<String, u64>,
     /// Where the two did not say the same.
     pub disagreements: Vec<Disagreement>,

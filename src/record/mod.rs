@@ -17,7 +17,7 @@ pub mod run;
 pub mod verdict;
 
 pub use budget::{Budget, Budgeted, Comparison, CpuLimit, CpuRatio, Limit, Metric};
-pub use certificate::{CERTIFICATE_SCHEMA, Certificate, Disagreement};
+pub use certificate::{CERTIFICATE_SCHEMA, Certificate, Disagreement, holds_certificate};
 pub use cost::DeltaCosts;
 pub use expectation::{Consumer, Duties, Expected, Known};
 pub use flow::{Class, Hop, HopFlow, Reason};

@@ -2,6 +2,7 @@
 
 mod attach;
 mod bench;
+mod certificate;
 mod check;
 mod client_bench;
 mod costs;
@@ -17,6 +18,7 @@ pub mod words;
 
 pub use attach::{attach_json, attach_table};
 pub use bench::{bench_json, bench_table};
+pub use certificate::certificate_table;
 pub use check::{CheckedFrame, check_table};
 pub use client_bench::{CLIENT_BENCH_SCHEMA, ClientBench, client_bench_table};
 pub use extract::{Detail, extract_json, extract_table};

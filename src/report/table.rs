@@ -8,7 +8,7 @@ use super::costs::{costs, unmeasured};
 use super::findings::lines;
 use super::grid::{grids, legend};
 use super::style::{mark, paint, style};
-use crate::record::{CellResult, Run, Verdict};
+use crate::record::{CellResult, Run, Verdict, holds_certificate};
 
 /// Writes the whole report. Colours are ANSI; hand over a writer that strips them where they are not wanted.
 pub fn matrix_table(run: &Run, out: &mut dyn Write) -> io::Result<()> {
@@ -86,6 +86,32 @@ fn side_effects(cells: &[&CellResult], out: &mut dyn Write) -> io::Result<()> {
     rows.iter().try_for_each(|row| writeln!(out, "{row}"))
 }
 
+/// Which profiles of the unproven cells hold no certificate.
+fn without_certificate(run: &Run) -> String {
+    let cells = || run.cells.iter().filter(|cell| !cell.proven);
+    let bare = |client: &str| client.split('/').next().unwrap_or_default().to_owned();
+    let of = |names: std::collections::BTreeSet<String>| {
+        names.into_iter().filter(|name| !holds_certificate(name)).collect::<Vec<_>>()
+    };
+    let servers = of(cells().map(|cell| cell.server.clone()).collect());
+    let clients = of(cells().map(|cell| bare(&cell.client)).collect());
+    let kinds = [("server", servers), ("client", clients)];
+    let named: Vec<String> = kinds
+        .into_iter()
+        .filter(|(_, names)| !names.is_empty())
+        .map(|(kind, names)| {
+            let s = if names.len() == 1 { "" } else { "s" };
+            format!("{kind}{s} {}", names.join(", "))
+        })
+        .collect();
+    if named.is_empty() {
+        // A scenario may lay traits over a server, and then it is no release any more.
+        "traits are laid over their servers, which no release has".to_owned()
+    } else {
+        format!("no certificate of agreement with the released package for {}", named.join("; "))
+    }
+}
+
 fn figures(run: &Run, out: &mut dyn Write) -> io::Result<()> {
     let totals = &run.totals;
     let unproven = run.cells.iter().filter(|c| !c.proven).count();
@@ -100,7 +126,11 @@ fn figures(run: &Run, out: &mut dyn Write) -> io::Result<()> {
         totals.stale,
         totals.rig
     )?;
-    writeln!(out, "{unproven} unproven: no certificate of agreement with the released packages yet")?;
+    let why = match unproven {
+        0 => "every party agreed with its released package on what both were asked".to_owned(),
+        _ => without_certificate(run),
+    };
+    writeln!(out, "{unproven} unproven: {why}")?;
     writeln!(
         out,
         "{:.2} s, {:.0} cells/s, {} jobs, {} clock, seed {}, digest {}",

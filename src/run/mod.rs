@@ -3,6 +3,7 @@
 //! The runner knows nothing of verdicts. It hands out [`Observation`]s, or says why a cell has none.
 
 pub mod attach;
+pub mod calibrate;
 pub mod calibrate_server;
 mod cell;
 pub mod fanout;

@@ -128,7 +128,7 @@ type Frames = BTreeMap<String, Map<String, Value>>;
 
 /// The delta frames of the corpus, by name.
 fn corpus() -> Frames {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/corpus.jsonl");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/corpus.jsonl");
     let lines = std::fs::read_to_string(path).unwrap();
     let frames = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()).filter_map(|line| {
         let name = line["name"].as_str()?.to_owned();

@@ -7,26 +7,30 @@ use crate::probe::Ledger;
 use crate::record::observation::Piece;
 use crate::record::{
     CellResult, Class, Duties, Finding, Hop, HopFlow, Observation, Outcome, Reason, SideEffects, Signal,
-    Verdict,
+    Verdict, holds_certificate,
 };
 use crate::run::CellFault;
 use crate::scenario::Cell;
 use crate::unit::Tally;
 
-/// Judges the cell and writes down the result. A cell without evidence is a finding too.
+/// Judges the cell and writes down the result. A cell without evidence is a finding too. In a `live` run a party is a
+/// released package unless its name says that it is emulated.
 pub(super) fn cell(
     cell: &Cell,
     result: &Result<Vec<Observation>, CellFault>,
     today: NaiveDate,
+    live: bool,
 ) -> CellResult {
-    match result {
+    let mut written = match result {
         Ok(clients) => match worst(cell, clients) {
             Some((observation, findings)) => written(cell, Some(observation), findings, today),
             // The judge never returns nothing; should it, the cell must not look green.
             None => written(cell, None, vec![of_fault(&CellFault::Setup("no finding".into()))], today),
         },
         Err(fault) => written(cell, None, vec![of_fault(fault)], today),
-    }
+    };
+    written.proven = proven(cell, live);
+    written
 }
 
 /// The client that fared worst, and what is to be said of it: the worst headline, among equal ones the largest
@@ -92,7 +96,6 @@ fn written(
         only_over_budget: outcome == Outcome::Unexpected
             && judge::only_over_budget(&findings, &cell.expected),
         outcome_note,
-        // Certificates come from replaying the corpus through the real packages; none has been issued yet.
         proven: false,
         produced: at(Hop::Produced, |f| f.left).unwrap_or_default(),
         due: observation.map(due).unwrap_or_default(),
@@ -111,6 +114,18 @@ fn written(
         subscribers: (cell.subscribers > 1).then_some(cell.subscribers),
         findings,
     }
+}
+
+/// What makes a party of a live run our emulation.
+const EMULATED: &str = "emulated:";
+
+/// Whether both parties are known to do what the released ones do: each holds a certificate, or is the package itself.
+/// Traits that a scenario lays over a server are no release's, and nothing was asked about them.
+fn proven(cell: &Cell, live: bool) -> bool {
+    let is_package = |label: &str| live && !label.starts_with(EMULATED);
+    let server =
+        is_package(&cell.server) || (holds_certificate(&cell.server_profile) && cell.traits.is_empty());
+    server && (is_package(&cell.client) || holds_certificate(&cell.client_profile))
 }
 
 /// What the application should have got.

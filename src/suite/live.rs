@@ -112,7 +112,7 @@ impl LivePlan {
         let (cells, memory) = execute_live(&self.tasks, options, stop, done)?;
         let (runs, captures): (Vec<_>, Vec<_>) =
             cells.into_iter().map(|cell| (cell.run, cell.capture)).unzip();
-        let settings = Settings { seed: options.seed, clock: "wall", jobs: options.jobs };
+        let settings = Settings { seed: options.seed, clock: "wall", jobs: options.jobs, live: true };
         let run = self.written(&runs, &settings, began.elapsed().as_secs_f64(), today);
         Ok(LiveOutcome { run, captures, memory })
     }
@@ -150,7 +150,7 @@ impl LivePlan {
                 found.map(|capture| vec![observed(capture, &task.cell, &task.choice)]).ok_or_else(missing);
             CellRun { index, result, micros: 0 }
         });
-        let settings = Settings { seed: crate::seed::Seed(0), clock: "recorded", jobs: 1 };
+        let settings = Settings { seed: crate::seed::Seed(0), clock: "recorded", jobs: 1, live: true };
         self.written(&runs.collect::<Vec<_>>(), &settings, 0.0, today)
     }
 

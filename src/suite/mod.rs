@@ -4,6 +4,7 @@
 
 mod assemble;
 mod bench;
+pub mod calibrate;
 mod digest;
 pub mod extract;
 pub mod live;
@@ -92,7 +93,8 @@ impl Plan {
         // After the cells, so that nothing else runs while it is measured.
         measure_cpu_ratios(&self.cells, &mut runs, measure);
         let seconds = started.elapsed().as_secs_f64();
-        let settings = Settings { seed: options.seed, clock: options.clock.as_str(), jobs: options.jobs };
+        let settings =
+            Settings { seed: options.seed, clock: options.clock.as_str(), jobs: options.jobs, live: false };
         written(&self.cells, &runs, &self.scenarios, &settings, seconds, today)
     }
 }
@@ -102,6 +104,8 @@ struct Settings {
     seed: Seed,
     clock: &'static str,
     jobs: usize,
+    /// Whether packages took part.
+    live: bool,
 }
 
 /// Judges the evidence of every cell and writes the run down.
@@ -113,8 +117,11 @@ fn written(
     seconds: f64,
     today: NaiveDate,
 ) -> Run {
-    let cells: Vec<CellResult> =
-        runs.iter().zip(cells).map(|(run, cell)| assemble::cell(cell, &run.result, today)).collect();
+    let cells: Vec<CellResult> = runs
+        .iter()
+        .zip(cells)
+        .map(|(run, cell)| assemble::cell(cell, &run.result, today, settings.live))
+        .collect();
     let timing = Timing {
         seconds,
         cells_per_second: if seconds > 0.0 { count(cells.len()) / seconds } else { 0.0 },

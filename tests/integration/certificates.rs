@@ -1,96 +1,78 @@
-//! The certificates of servers: every committed one is still held by its emulation, and where the released packages are
-//! set up they are asked again.
-
-use std::path::{Path, PathBuf};
+//! Every certificate in the binary is about the emulation as it is: asked the same again, it answers the same again.
 
 use skewlab::agent_server::profile::Catalogue;
-use skewlab::live::env::{Cache, Wanted, find};
-use skewlab::record::Certificate;
-use skewlab::run::calibrate_server::{
-    ServerIdentity, calibrate_server, server_answers_hash, server_cases_hash,
-};
-use skewlab::run::live::PythonPackage;
+use skewlab::agent_server::profile::client::ClientChoice;
+use skewlab::record::certificate::ISSUED;
+use skewlab::record::{Certificate, holds_certificate};
+use skewlab::run::calibrate::{Answer, Case, answers, answers_hash, cases_for, cases_hash, disagreements};
 
-/// Servers that hold one.
-const SERVERS: [&str; 4] = ["1.43.1", "1.44.1", "1.45.0", "1.58.2"];
-
-fn path(server: &str) -> PathBuf {
-    [env!("CARGO_MANIFEST_DIR"), "reports", "certificates", &format!("{server}.json")].iter().collect()
+fn certificates() -> Vec<Certificate> {
+    ISSUED.iter().map(|(_, text)| serde_json::from_str(text).unwrap()).collect()
 }
 
-fn committed(server: &str) -> Certificate {
-    let path = path(server);
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+fn asked(choice: &ClientChoice, catalogue: &Catalogue) -> (Vec<Case>, Vec<Answer>) {
+    let cases = cases_for(catalogue, choice).unwrap();
+    let answers = answers(choice, &cases).unwrap();
+    (cases, answers)
 }
 
 #[test]
-fn every_committed_server_certificate_is_still_held() {
+fn no_certificate_of_a_client_is_stale() {
     let catalogue = Catalogue::embedded().unwrap();
-    for server in SERVERS {
-        let certificate = committed(server);
-        let again = "ask the package again (tests/integration/certificates.rs says how)";
-        assert_eq!(certificate.profile, server);
-        assert!(certificate.proves(), "{server}: it proves nothing: {:?}", certificate.disagreements);
-        assert_eq!(certificate.cases_hash, server_cases_hash().unwrap(), "{server}: other cases; {again}");
-        let answers = server_answers_hash(&catalogue.server(server).unwrap()).unwrap();
-        assert_eq!(certificate.answers_hash, answers, "{server}: the emulation answers otherwise; {again}");
+    let mut clients = 0;
+    for certificate in certificates() {
+        let name = &certificate.profile;
+        let Ok(choice) = catalogue.client(name) else {
+            assert!(catalogue.server(name).is_ok(), "`{name}` holds a certificate and is no profile");
+            continue;
+        };
+        let anew = format!("`skewlab calibrate --clients {name} --out reports/certificates` issues it anew");
+        let (cases, answers) = asked(&choice, &catalogue);
+        assert_eq!(certificate.cases_hash, cases_hash(&cases), "{name}: other cases are asked now; {anew}");
+        let (then, now) = (&certificate.answers_hash, answers_hash(&answers));
+        assert_eq!(*then, now, "{name}: the emulation answers otherwise than it did; {anew}");
+        assert!(certificate.proves(), "{name}: something differs and nobody says why; {anew}");
+        clients += 1;
+    }
+    assert!(clients >= 15, "nine Python profiles, TypeScript and five canvases hold one, not {clients}");
+}
+
+#[test]
+fn every_client_that_has_a_package_holds_one() {
+    let catalogue = Catalogue::embedded().unwrap();
+    let eras = catalogue.clients().abouts().map(|about| about.name.as_str());
+    // Nobody published a front end on the session socket; without its shim the TypeScript client cannot be asked.
+    let unasked = ["browser-session", "typescript-1.39.0+no-shim"];
+    let mut eras = eras.filter(|name| !unasked.contains(name));
+    assert!(eras.all(holds_certificate));
+    for nobody in ["browser-session", "1.58.2+step7", "python-1.58.3"] {
+        assert!(!holds_certificate(nobody), "{nobody}");
     }
 }
 
-/// Needs the packages: `SKEWLAB_CACHE` names a cache with them (`skewlab live setup`), and `SKEWLAB_WARDEN` the skewlab
-/// program. With `UPDATE_CERTIFICATES=1` what comes out is written to `reports/certificates`.
+/// One trait of a client, turned.
+type Flip = fn(&mut ClientChoice);
+
 #[test]
-fn released_servers_answer_as_their_certificates_say() {
-    let (Some(cache), true) =
-        (std::env::var_os("SKEWLAB_CACHE"), std::env::var_os("SKEWLAB_WARDEN").is_some())
-    else {
-        eprintln!("skipped: SKEWLAB_CACHE and SKEWLAB_WARDEN are not set, so no released server is asked");
-        return;
-    };
-    let cache = Cache::locate(Some(Path::new(&cache))).unwrap();
-    let only = std::env::var("SKEWLAB_SERVERS").unwrap_or_default();
-    let mut differ = Vec::new();
-    for server in SERVERS.into_iter().filter(|s| only.is_empty() || only.split(',').any(|o| o == *s)) {
-        let environment = match find(&cache, &Wanted::server(server).unwrap()) {
-            Ok(environment) => environment,
-            Err(error) => {
-                eprintln!("skipped {server}: {error}");
-                continue;
-            }
-        };
-        let package = "openhands-agent-server";
-        let version = environment.packages[package].clone();
-        let python = PythonPackage {
-            python: environment.python.clone(),
-            overlay: environment.pythonpath.clone(),
-            stages: None,
-            ran: format!("{package} {version}"),
-        };
-        let laid_over = environment.pythonpath.as_ref().and(environment.note.clone());
-        let identity = ServerIdentity {
-            package: package.to_owned(),
-            version,
-            hash: environment.hash.clone(),
-            laid_over,
-        };
-        let profile = Catalogue::embedded().unwrap().server(server).unwrap();
-        let folder =
-            std::env::temp_dir().join(format!("skewlab-certificate-{server}-{}", std::process::id()));
-        let certificate = calibrate_server(&profile, &python, &identity, &folder);
-        let _ = std::fs::remove_dir_all(&folder);
-        let certificate = certificate.unwrap();
-        for d in &certificate.disagreements {
-            eprintln!("{server}: {}, {}:\n  emulated {}\n  real     {}", d.case, d.what, d.emulated, d.real);
-        }
-        if std::env::var_os("UPDATE_CERTIFICATES").is_some() {
-            std::fs::create_dir_all(path(server).parent().unwrap()).unwrap();
-            let text = serde_json::to_string_pretty(&certificate).unwrap() + "\n";
-            std::fs::write(path(server), text).unwrap();
-        }
-        if !certificate.proves() {
-            differ.push(server);
-        }
+fn an_emulation_with_one_trait_turned_disagrees_and_loses_its_certificate() {
+    use skewlab::record::Signal;
+    let catalogue = Catalogue::embedded().unwrap();
+    let flips: [(&str, &str, Flip); 6] = [
+        ("python-1.58.2", "outcome", |c| c.profile.traits.decode.delta_is_event = false),
+        ("python-1.58.2", "outcome", |c| c.profile.release = Some("1.30.0".parse().unwrap())),
+        ("python-1.58.2", "text", |c| c.profile.traits.mutant.drop_every = 1),
+        ("python-1.55.1", "signal", |c| c.profile.traits.failure.decode.signal = Signal::None),
+        ("typescript-1.39.0", "outcome", |c| c.profile.traits.application.reads_kind = false),
+        ("typescript-1.39.0", "signal", |c| c.profile.traits.failure.json.signal = Signal::None),
+    ];
+    for (name, what, flip) in flips {
+        let (cases, right) = asked(&catalogue.client(name).unwrap(), &catalogue);
+        let mut choice = catalogue.client(name).unwrap();
+        flip(&mut choice);
+        let wrong = answers(&choice, &cases).unwrap();
+        assert_ne!(answers_hash(&right), answers_hash(&wrong), "{name} {what}");
+        let found = disagreements(&cases, &wrong, &right);
+        assert!(found.iter().any(|d| d.what == what && d.because.is_none()), "{name} {what}: {found:?}");
+        assert!(disagreements(&cases, &right, &right).is_empty());
     }
-    assert!(differ.is_empty(), "these say something else than their emulation: {differ:?}");
 }

@@ -19,6 +19,11 @@ pub(crate) fn path(name: &str) -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "tests", "fixtures", name].iter().collect()
 }
 
+/// The frames that every client is asked about; part of the binary too.
+pub(crate) fn corpus() -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "scenarios", "corpus.jsonl"].iter().collect()
+}
+
 pub(crate) fn text(name: &str) -> String {
     std::fs::read_to_string(path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
 }

@@ -54,7 +54,6 @@ fn the_default_matrix_is_as_its_scenarios_say() {
     let odd: Vec<String> = odd.map(|c| format!("{}: {:?}", c.id, c.outcome_note)).collect();
     assert_eq!(odd, Vec::<String>::new());
     assert_eq!(exit_code(&RUN).code(), 0);
-    assert!(RUN.cells.iter().all(|c| !c.proven), "no certificate has been issued yet");
 }
 
 #[test]
@@ -116,7 +115,7 @@ fn an_extra_field_is_lost_on_python_alone() {
         assert_silent(mutated(client, mutation), Hop::Decoded, Signal::Log, deltas);
     }
     let oldest = mutated("python-1.30.0", mutation);
-    assert_eq!((oldest.delivered.chars, oldest.signal), (0, Signal::Log));
+    assert_eq!((oldest.delivered.chars, oldest.signal), (0, Signal::Surfaced));
     for client in CANVASES {
         assert_eq!(mutated(client, mutation).verdict, Verdict::Delivered, "{client}");
     }

@@ -28,7 +28,7 @@ fn mutated_frames_as_a_table() {
 
 #[test]
 fn checked_frames_as_a_table() {
-    let corpus = fixtures::path("corpus.jsonl").display().to_string();
+    let corpus = fixtures::corpus().display().to_string();
     let clients = ["--clients", "python-1.30.0,python-1.58.2,typescript-1.39.0,browser-1.14.0"];
     insta::assert_snapshot!(shown(&[&["check", &corpus], &clients[..]].concat()));
 }

@@ -5,12 +5,13 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::canvas::Canvas;
-use super::desk::{Desk, taken};
+use super::desk::{Desk, stopped, taken};
 use super::listen::Callbacks;
 use super::literal::{self, Cache, NoProperties};
 use super::slots::Slots;
 use crate::agent_server::profile::client::{Application, ClientTraits, Listening};
 use crate::agent_server::profile::{Profile, ProfileError};
+use crate::record::Hop;
 use crate::wire::DELTA_KIND;
 
 /// The application of one client.
@@ -18,6 +19,7 @@ use crate::wire::DELTA_KIND;
 pub(super) struct App {
     kind: Kind,
     cache: Option<Cache>,
+    reads_kind: bool,
 }
 
 #[derive(Debug)]
@@ -42,13 +44,19 @@ impl App {
             Application::Canvas => Kind::Canvas(Box::new(Canvas::new(&traits.store))),
             Application::Slots => Kind::Slots(Box::new(Slots::new(&traits.store, traits.guard))),
         };
-        Ok(App { kind, cache: traits.application.cache.then(Cache::default) })
+        let cache = traits.application.cache.then(Cache::default);
+        Ok(App { kind, cache, reads_kind: traits.application.reads_kind })
     }
 
     /// A value that was decoded and passed the guard. Writes exactly one receipt.
     pub(super) fn take(&mut self, value: Value, desk: &mut Desk<'_>) {
         let is_delta = value.get("kind").and_then(Value::as_str) == Some(DELTA_KIND);
+        let kindless = self.reads_kind && value.is_null();
         let fate = match &mut self.kind {
+            Kind::Callbacks(_) | Kind::Literal if kindless => {
+                desk.note(|f| &f.handler, "Cannot read properties of null (reading 'kind')");
+                stopped(Hop::Decoded, "no_kind")
+            }
             Kind::Canvas(canvas) => return canvas.take(value, desk),
             Kind::Slots(slots) => return slots.take(&value, desk),
             Kind::Callbacks(callbacks) if is_delta => callbacks.delta(&value, desk.delivery, desk.trace),

@@ -81,11 +81,13 @@ pub struct Client {
     delivery: Delivery,
     ready: bool,
     ended: bool,
+    /// Whether the event model refused an event that REST has too.
+    refused_durable: bool,
     /// The exception of the last frame, if it met one.
     fault: Option<String>,
 }
 
-/// The events that a mutant may refuse. States and deltas are none of them.
+/// The events that REST has too. States and deltas are none of them.
 const DURABLE_KINDS: [&str; 4] = ["MessageEvent", "ActionEvent", "ObservationEvent", "SystemPromptEvent"];
 
 impl Client {
@@ -100,6 +102,7 @@ impl Client {
             delivery: Delivery::new(&traits.shows, traits.mutant.clone()),
             ready: traits.connect.ready == Ready::Open,
             ended: false,
+            refused_durable: false,
             fault: None,
             traits,
         })
@@ -128,6 +131,7 @@ impl Client {
             Err(Refused { hop, reason, detail }) => {
                 desk.note(if hop == Hop::Parsed { |f| &f.json } else { |f| &f.decode }, &detail);
                 self.fault = Some(detail);
+                self.refused_durable |= !self.traits.failure.reread.key.is_empty() && tells_durable(frame);
                 return desk.receipt(Fate::Stopped { hop, reason });
             }
         };
@@ -202,11 +206,24 @@ impl Client {
         trace.attribute(None);
     }
 
-    /// The run is over: draws what waits and notes what a person sees now.
+    /// The run is over: draws what waits, reads the events again where the library does, and notes what a person sees now.
     pub fn finish(&mut self, trace: &mut ClientTrace) {
         self.tick(trace);
+        if self.ended && std::mem::take(&mut self.refused_durable) {
+            failure::note(&self.traits.failure.reread, "an event of the run is refused", trace);
+            trace.attribute(None);
+        }
         trace.view = self.app.view();
     }
+}
+
+/// Whether a frame that was refused is one of those events.
+fn tells_durable(frame: Incoming<'_>) -> bool {
+    let value: Option<Value> = match frame {
+        Incoming::Text(text) => serde_json::from_str(text).ok(),
+        Incoming::Binary(bytes) => serde_json::from_slice(bytes).ok(),
+    };
+    value.as_ref().is_some_and(is_durable)
 }
 
 fn is_durable(event: &Value) -> bool {

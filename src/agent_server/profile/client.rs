@@ -201,6 +201,10 @@ pub struct ApplicationTraits {
     /// TypeScript client, which cannot take `null`).
     #[serde(default)]
     pub cache: bool,
+    /// Whether the library looks at the kind of every value before the application gets it. `null` has none, and goes no
+    /// further.
+    #[serde(default)]
+    pub reads_kind: bool,
 }
 
 /// What shows the text.

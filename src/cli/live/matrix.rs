@@ -111,13 +111,13 @@ fn held(memory: &Memory) -> Result<(), CliError> {
 }
 
 /// The folder of a run; a temporary one goes when the run is over.
-pub(super) struct Folder {
-    pub(super) path: PathBuf,
+pub(in crate::cli) struct Folder {
+    pub(in crate::cli) path: PathBuf,
     temporary: bool,
 }
 
 impl Folder {
-    pub(super) fn make(named: Option<PathBuf>) -> Result<Folder, CliError> {
+    pub(in crate::cli) fn make(named: Option<PathBuf>) -> Result<Folder, CliError> {
         let temporary = named.is_none();
         let path = named
             .unwrap_or_else(|| std::env::temp_dir().join(format!("skewlab-live-{}", std::process::id())));

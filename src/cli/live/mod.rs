@@ -3,8 +3,8 @@
 mod bench;
 mod doctor;
 mod extract;
-mod matrix;
-mod parties;
+pub(super) mod matrix;
+pub(super) mod parties;
 mod progress;
 pub(super) mod record;
 mod setup;
@@ -55,7 +55,7 @@ pub(super) struct Parties {
 }
 
 impl Parties {
-    fn cache(&self) -> Result<Cache, EnvError> {
+    pub(super) fn cache(&self) -> Result<Cache, EnvError> {
         Cache::locate(self.cache.as_deref())
     }
 
@@ -77,7 +77,7 @@ pub(super) fn run(command: &LiveCommand) -> Result<ExitCode, CliError> {
 }
 
 /// One thread waits for programs and the network; there is nothing to compute.
-fn runtime() -> Result<tokio::runtime::Runtime, CliError> {
+pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CliError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(|error| CliError::Start(error.to_string()))
 }

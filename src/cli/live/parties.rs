@@ -17,7 +17,7 @@ const SAME: &str = "python@same";
 const NO_SHIM: &str = "+no-shim";
 
 /// The servers that were typed; with none, every release that is set up.
-pub(super) fn servers(
+pub(in crate::cli) fn servers(
     cache: &Cache,
     typed: &[String],
     catalogue: &Catalogue,
@@ -47,7 +47,7 @@ fn server(cache: &Cache, said: &str, catalogue: &Catalogue) -> Result<Named<Serv
 }
 
 /// The clients that were typed; with none, every release that is set up.
-pub(super) fn clients(
+pub(in crate::cli) fn clients(
     cache: &Cache,
     typed: &[String],
     servers: &[Named<ServerPackage>],

@@ -125,8 +125,14 @@ fn says(load: &Workload) -> String {
 /// sides.
 fn emulation(profile: &Profile<ServerTraits>, load: &Workload, clock: Clock) -> Server {
     let gap = Duration::from_secs_f64(1.0 / load.rate.max(1e-6));
-    let script =
-        Script { user: says(load), chunks: load.tokens.clone(), gap, finish: load.finish, feed: None };
+    let script = Script {
+        user: says(load),
+        chunks: load.tokens.clone(),
+        gap,
+        finish: load.finish,
+        feed: None,
+        tail: Duration::ZERO,
+    };
     let config = ServerConfig {
         keys: vec![KEY.to_owned()],
         script,

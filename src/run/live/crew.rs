@@ -145,10 +145,8 @@ async fn attended(
 ) -> Result<Attended, CellFault> {
     let (rig, cell) = (&hall.rig, &task.cell);
     let text = rig.rehearse(&cell::tag(cell), &cell.workload, tail(task))?;
-    let spec = match &task.client {
+    match &task.client {
         ClientPackage::Emulated => return cell::emulated(rig, stand, cell, &text, &task.choice).await,
-        ClientPackage::Python(package) => python(rig, client, package),
-        ClientPackage::Node { node, folder, shim, .. } => node_driver(rig, client, node, folder, *shim),
         ClientPackage::Canvas { build, ran } => {
             if matches!(warm, Warm::Cold) {
                 *warm = Warm::Canvas(Box::new(Desk::open(rig, client, build, stand).await?));
@@ -158,6 +156,10 @@ async fn attended(
                 _ => Err(CellFault::Setup("the browser vanished".to_owned())),
             };
         }
+        ClientPackage::Python(_) | ClientPackage::Node { .. } => {}
+    }
+    let Some(spec) = driver_spec(rig, client, &task.client) else {
+        return Err(CellFault::Setup(format!("{client} has no driver")));
     };
     if matches!(warm, Warm::Cold) {
         let started = Driver::start(spec, &rig.warden, rig.clock).await;
@@ -174,6 +176,15 @@ fn tail(task: &Task) -> Duration {
     match task.client {
         ClientPackage::Canvas { .. } => BROWSER_TAIL,
         _ => Duration::ZERO,
+    }
+}
+
+/// How the driver of a package is started; `None` for one that has none.
+pub(in crate::run) fn driver_spec(rig: &Rig, client: &str, package: &ClientPackage) -> Option<DriverSpec> {
+    match package {
+        ClientPackage::Python(package) => Some(python(rig, client, package)),
+        ClientPackage::Node { node, folder, shim, .. } => Some(node_driver(rig, client, node, folder, *shim)),
+        ClientPackage::Emulated | ClientPackage::Canvas { .. } => None,
     }
 }
 

@@ -5,9 +5,9 @@
 
 mod canvas;
 mod cell;
-mod crew;
+pub(super) mod crew;
 mod package;
-mod rig;
+pub(super) mod rig;
 mod seat;
 mod stand;
 

@@ -14,27 +14,27 @@ use crate::scenario::Workload;
 
 /// Silence between the last token and the end of the stream in front of a browser, so that what the chat showed before
 /// the reply is told from what it shows because of it.
-pub(super) const BROWSER_TAIL: Duration = Duration::from_secs(1);
+pub(in crate::run) const BROWSER_TAIL: Duration = Duration::from_secs(1);
 
 /// The name of the model; litellm takes it as one that speaks chat completions.
-pub(super) const MODEL: &str = "openai/fake";
+pub(in crate::run) const MODEL: &str = "openai/fake";
 
 /// What all cells share.
 #[derive(Debug)]
-pub(super) struct Rig {
-    pub(super) clock: RunClock,
-    pub(super) model: Model,
-    pub(super) drivers: Drivers,
-    pub(super) warden: PathBuf,
+pub(in crate::run) struct Rig {
+    pub(in crate::run) clock: RunClock,
+    pub(in crate::run) model: Model,
+    pub(in crate::run) drivers: Drivers,
+    pub(in crate::run) warden: PathBuf,
     /// Everything that the parties write; the caller's to remove.
-    pub(super) folder: PathBuf,
+    pub(in crate::run) folder: PathBuf,
     /// Session API key of every server.
-    pub(super) key: String,
-    pub(super) chromium: Option<PathBuf>,
+    pub(in crate::run) key: String,
+    pub(in crate::run) chromium: Option<PathBuf>,
 }
 
 impl Rig {
-    pub(super) async fn start(folder: PathBuf, chromium: Option<PathBuf>) -> Result<Rig, CellFault> {
+    pub(in crate::run) async fn start(folder: PathBuf, chromium: Option<PathBuf>) -> Result<Rig, CellFault> {
         let setup = |e: &dyn std::fmt::Display| CellFault::Setup(e.to_string());
         std::fs::create_dir_all(&folder).map_err(|e| setup(&format!("{}: {e}", folder.display())))?;
         let folder = folder.canonicalize().map_err(|e| setup(&format!("{}: {e}", folder.display())))?;
@@ -47,7 +47,12 @@ impl Rig {
     }
 
     /// Has the model answer a message with that tag as the workload says, and returns the message.
-    pub(super) fn rehearse(&self, tag: &str, load: &Workload, tail: Duration) -> Result<String, CellFault> {
+    pub(in crate::run) fn rehearse(
+        &self,
+        tag: &str,
+        load: &Workload,
+        tail: Duration,
+    ) -> Result<String, CellFault> {
         let parts = load
             .tokens
             .iter()
@@ -60,7 +65,7 @@ impl Rig {
     }
 
     /// The chunks that the model sent under that tag.
-    pub(super) fn sent(&self, tag: &str) -> Vec<Vec<Piece>> {
+    pub(in crate::run) fn sent(&self, tag: &str) -> Vec<Vec<Piece>> {
         let Some(streamed) = self.model.streamed(tag) else { return Vec::new() };
         let mut pieces = streamed.produced.into_iter();
         streamed.parts.iter().map(|part| pieces.by_ref().take(part.pieces).collect()).collect()
@@ -68,7 +73,7 @@ impl Rig {
 }
 
 /// How long a workload streams.
-pub(super) fn length(load: &Workload) -> Duration {
+pub(in crate::run) fn length(load: &Workload) -> Duration {
     let tokens = u32::try_from(load.tokens.len()).unwrap_or(u32::MAX);
     Duration::from_secs_f64(f64::from(tokens) / load.rate.max(1e-6))
 }

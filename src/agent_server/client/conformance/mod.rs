@@ -61,7 +61,7 @@ fn choice(name: &str) -> ClientChoice {
 
 /// The raw frames of the shared corpus, by name.
 fn corpus() -> Vec<(String, String)> {
-    let lines = include_str!("../../../../tests/fixtures/corpus.jsonl").lines();
+    let lines = include_str!("../../../../scenarios/corpus.jsonl").lines();
     let frame = |line| {
         let frame: Value = serde_json::from_str(line).unwrap();
         (frame["name"].as_str().unwrap().to_owned(), frame["raw"].as_str().unwrap().to_owned())

@@ -54,6 +54,27 @@ fn a_bad_frame_names_the_exception_that_was_recorded() {
     }
 }
 
+/// A run ends, and the client reads its events again over REST (run by calibrate: 1.30.0 in front of 1.58.2).
+#[test]
+fn a_run_whose_events_are_refused_raises_when_it_ends() {
+    let end = r#"{"id":"e","timestamp":"t","source":"environment","key":"execution_status","value":"finished","kind":"ConversationStateUpdateEvent"}"#;
+    let raised = |client: &str, frames: &[&str]| {
+        let mut bench = Bench::of(client);
+        for frame in frames {
+            bench.take(frame);
+        }
+        bench.client.finish(&mut bench.trace);
+        bench.trace.surfaced
+    };
+    let message = corpus_frame("message_agent");
+    let told = raised("python-1.30.0", &[&message, end]);
+    assert_eq!(told, ["ValidationError: an event of the run is refused"]);
+    // Nothing is read again before the end, a delta is not among what is read, and a newer model takes the message.
+    assert!(raised("python-1.30.0", &[&message]).is_empty());
+    assert!(raised("python-1.30.0", &[&corpus_frame("delta_extra_seq"), end]).is_empty());
+    assert!(raised("python-1.58.2", &[&message, end]).is_empty());
+}
+
 #[test]
 fn parent_id_costs_an_old_client_its_delta_and_a_line_in_the_log() {
     let mut old = Bench::of("python-1.30.0");

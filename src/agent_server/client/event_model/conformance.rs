@@ -1,7 +1,7 @@
 //! Agreement with the real packages: every frame of the fixture, put through every release of it, has to end
 //! as it did there, with the same errors at the same places in the same order.
 //!
-//! `tests/fixtures/corpus.jsonl` and `tests/fixtures/python/frames.jsonl` are the frames, a text or the parts
+//! `scenarios/corpus.jsonl` and `tests/fixtures/python/frames.jsonl` are the frames, a text or the parts
 //! that it is made of (`["[", 20000]` repeats). `verdicts.json` has what became of each in the wheels of
 //! `versions`, run by run: `[[3, 1], [0, 18]]` is verdict 3 in the first release and verdict 0 in the rest.
 //! Names say where a frame comes from: `x_` systematic edits of valid frames, `p_` edges of pydantic and of
@@ -86,7 +86,7 @@ fn json<T: DeserializeOwned>(text: &str) -> T {
 }
 
 fn frames() -> Vec<(String, String)> {
-    let all = fixture("corpus.jsonl") + &fixture("python/frames.jsonl");
+    let all = include_str!("../../../../scenarios/corpus.jsonl").to_owned() + &fixture("python/frames.jsonl");
     all.lines().map(json::<Frame>).map(|frame| (frame.name, frame.raw.text())).collect()
 }
 

@@ -47,6 +47,8 @@ pub struct FailureTraits {
     pub error_frame: Failure,
     /// A value that the library's cache cannot take.
     pub cache: Failure,
+    /// A run that ends, after which the library reads the durable events again over REST and its event model refuses one.
+    pub reread: Failure,
     /// No WebSocket to connect with.
     pub unavailable: Failure,
     /// An upgrade refused with an HTTP status.
