@@ -2,6 +2,7 @@
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use clap::Args as ClapArgs;
 
@@ -64,12 +65,17 @@ pub(super) fn run(args: &Calibrate) -> Result<ExitCode, CliError> {
     }
     let folder = Folder::make(args.logs.clone())?;
     let (mut certificates, mut failures) = (Vec::new(), Vec::new());
-    let asked = servers.iter().map(|said| (said, server(&cache, said, &catalogue, &folder.path)));
-    for (said, asked) in
-        asked.chain(clients.iter().map(|said| (said, client(args, said, &catalogue, &folder.path))))
-    {
+    for (said, is_server) in servers.iter().map(|s| (s, true)).chain(clients.iter().map(|c| (c, false))) {
+        let began = Instant::now();
+        let asked = if is_server {
+            server(&cache, said, &catalogue, &folder.path)
+        } else {
+            client(args, said, &catalogue, &folder.path)
+        };
         match asked {
             Ok(certificate) => {
+                let holds = if certificate.proves() { "agrees" } else { "differs" };
+                eprintln!("{said} {holds}, after {:.1} s", began.elapsed().as_secs_f64());
                 if let Some(dir) = &args.out {
                     keep(dir, &certificate)?;
                 }
