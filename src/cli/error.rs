@@ -12,6 +12,7 @@ use crate::report::StoreError;
 use crate::run::CellFault;
 use crate::run::attach::AttachError;
 use crate::run::calibrate::CalibrateError;
+use crate::run::calibrate_server::CalibrateServerError;
 use crate::run::fanout::FanOutError;
 use crate::run::live_bench::LiveBenchError;
 use crate::scenario::ScenarioError;
@@ -49,6 +50,8 @@ pub(super) enum CliError {
     #[error(transparent)]
     Calibrate(#[from] CalibrateError),
     #[error(transparent)]
+    CalibrateServer(#[from] CalibrateServerError),
+    #[error(transparent)]
     Turns(#[from] TurnsError),
     #[error(transparent)]
     Env(#[from] EnvError),
@@ -78,6 +81,7 @@ impl CliError {
             CliError::FanOut(_)
             | CliError::LiveBench(_)
             | CliError::Turns(_)
+            | CliError::CalibrateServer(_)
             | CliError::Extract(ExtractError::Ended { .. } | ExtractError::Slow { .. })
             | CliError::Attach(AttachError::Unreachable { .. } | AttachError::Say { .. }) => {
                 ExitCode::RigInvalid

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use skewlab::agent_server::profile::Catalogue;
 use skewlab::live::env::{Cache, Wanted, find};
 use skewlab::record::Certificate;
-use skewlab::run::calibrate_server::{
-    ServerIdentity, calibrate_server, server_answers_hash, server_cases_hash,
-};
+use skewlab::run::calibrate::Identity;
+use skewlab::run::calibrate_server::{calibrate_server, server_answers_hash, server_cases_hash};
 use skewlab::run::live::PythonPackage;
 
 /// Servers that hold one.
@@ -68,12 +67,8 @@ fn released_servers_answer_as_their_certificates_say() {
             ran: format!("{package} {version}"),
         };
         let laid_over = environment.pythonpath.as_ref().and(environment.note.clone());
-        let identity = ServerIdentity {
-            package: package.to_owned(),
-            version,
-            hash: environment.hash.clone(),
-            laid_over,
-        };
+        let identity =
+            Identity { package: package.to_owned(), version, hash: environment.hash.clone(), laid_over };
         let profile = Catalogue::embedded().unwrap().server(server).unwrap();
         let folder =
             std::env::temp_dir().join(format!("skewlab-certificate-{server}-{}", std::process::id()));

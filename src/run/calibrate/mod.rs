@@ -10,7 +10,6 @@
 //! | `socket` | the corpus on one socket to both, between fences |
 //! | `canvas` | frames into a real page, and what it shows |
 //! | `client` | all of it for one client, as a certificate |
-//! | `server` | the same for a server |
 //!
 //! Whole turns are compared one floor up (`suite/calibrate.rs`), because a turn has a verdict.
 //!
@@ -25,7 +24,6 @@ mod error;
 mod frames;
 mod mutate;
 mod real;
-pub mod server;
 mod socket;
 
 pub use answer::{Answer, Difference, difference, emulated};

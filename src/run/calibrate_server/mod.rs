@@ -39,6 +39,7 @@ use crate::live::process::warden_program;
 use crate::live::server::{LiveServer, ServerSpec};
 use crate::live::sink::Sink;
 use crate::record::{CERTIFICATE_SCHEMA, Certificate, Disagreement};
+use crate::run::calibrate::Identity;
 use crate::run::live::PythonPackage;
 use crate::scenario::{Scenario, Workload};
 use crate::seed::Seed;
@@ -49,19 +50,6 @@ use party::{Hook, KEY, Party};
 /// What marks the turn for the fake model.
 const TAG: &str = "calibrate";
 
-/// Which package was asked, as the certificate has it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ServerIdentity {
-    /// `openhands-agent-server`.
-    pub package: String,
-    /// Its version.
-    pub version: String,
-    /// Hash of the environment, as its set-up noted it.
-    pub hash: String,
-    /// What it runs on, where that is not its own set of dependencies.
-    pub laid_over: Option<String>,
-}
-
 /// Asks the emulation and the released server the same, and issues the certificate.
 ///
 /// Takes about a minute. The server writes into `folder`, which is made, emptied where it has to be, and the caller's to
@@ -69,7 +57,7 @@ pub struct ServerIdentity {
 pub fn calibrate_server(
     profile: &Profile<ServerTraits>,
     package: &PythonPackage,
-    identity: &ServerIdentity,
+    identity: &Identity,
     folder: &Path,
 ) -> Result<Certificate, CalibrateServerError> {
     let start = |e: &dyn std::fmt::Display| CalibrateServerError::Start(e.to_string());
@@ -172,7 +160,7 @@ fn virtual_answers(profile: &Profile<ServerTraits>) -> Result<Vec<Answered>, Cal
 async fn both(
     profile: &Profile<ServerTraits>,
     package: &PythonPackage,
-    identity: &ServerIdentity,
+    identity: &Identity,
     folder: &Path,
 ) -> Result<(Vec<Answered>, Vec<Answered>), CalibrateServerError> {
     let start = |e: &dyn std::fmt::Display| CalibrateServerError::Start(e.to_string());
