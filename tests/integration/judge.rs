@@ -88,9 +88,9 @@ fn is_delta_report(report: &Value) -> bool {
     report["ev"] == "token" || report["kind"] == DELTA_KIND
 }
 
-/// Moves what `moves` to behind the first that `is_last`.
-fn behind(list: &mut Vec<Value>, moves: impl Fn(&Value) -> bool, is_last: impl Fn(&Value) -> bool) {
-    let (moved, mut rest): (Vec<Value>, Vec<Value>) = list.drain(..).partition(|one| moves(one));
+/// Moves what `goes` to behind the first that `is_last`.
+fn behind(list: &mut Vec<Value>, goes: impl Fn(&Value) -> bool, is_last: impl Fn(&Value) -> bool) {
+    let (moved, mut rest): (Vec<Value>, Vec<Value>) = list.drain(..).partition(|one| goes(one));
     let at = rest.iter().position(is_last).unwrap() + 1;
     rest.splice(at..at, moved);
     *list = rest;
@@ -144,6 +144,46 @@ fn every_rejected_frame_has_its_line_in_the_log() {
     let note = staged["findings"][0]["note"].as_str().unwrap();
     assert_eq!((code, &staged["log_lines"]), (0, &json!(18)));
     assert!(note.ends_with("one log line per frame"), "{note}");
+}
+
+#[test]
+fn a_released_client_and_its_emulation_are_two_rows() {
+    let (_, out, _) = ended(&mut skewlab(&["judge", recorded().to_str().unwrap()]));
+    let rows = |name: &str| out.lines().filter(|line| line.split_whitespace().next() == Some(name)).count();
+    // The row of the table and nothing else: neither has a finding.
+    assert_eq!((rows("python-1.58.2"), rows("emulated:python-1.58.2")), (1, 1), "{out}");
+}
+
+#[test]
+fn a_recording_is_refused_where_it_is_not_one() {
+    let folder = TempDir::new().unwrap();
+    let judge = |folder: &Path| ended(&mut skewlab(&["judge", folder.to_str().unwrap()]));
+    let (code, _, err) = judge(folder.path());
+    assert!(
+        code == 2 && err.contains("record.json: it is what `skewlab live matrix --record DIR` writes"),
+        "{err}"
+    );
+    for (from, to, said) in [
+        ("\"skewlab.record/1\"", "\"skewlab.record/2\", \"new\": 1", "schema `skewlab.record/2`"),
+        ("\"cell-0003.json\"", "\"../cell-0003.json\"", "`../cell-0003.json` is no file in this folder"),
+        ("\"cell-0003.json\"", "\"/etc/hosts\"", "`/etc/hosts` is no file in this folder"),
+        ("release-skew/1.58.2/python-1.58.2/", "release-skew/1.58.2/python-1.58.3/", "has this cell no more"),
+    ] {
+        let text = fs::read_to_string(recorded().join("record.json")).unwrap().replace(from, to);
+        for cell in 0..8 {
+            let name = format!("cell-{cell:04}.json");
+            fs::copy(recorded().join(&name), folder.path().join(&name)).unwrap();
+        }
+        fs::write(folder.path().join("record.json"), text).unwrap();
+        let (code, _, err) = judge(folder.path());
+        assert!(code == 2 && err.contains(said), "{err}");
+    }
+    // A file with another cell in it leaves its own cell without one.
+    let text = fs::read_to_string(recorded().join("record.json")).unwrap();
+    fs::write(folder.path().join("record.json"), text).unwrap();
+    fs::copy(recorded().join("cell-0003.json"), folder.path().join("cell-0000.json")).unwrap();
+    let (code, out, _) = judge(folder.path());
+    assert!(code == 13 && out.contains("nothing was recorded of this cell"), "{out}");
 }
 
 #[test]
