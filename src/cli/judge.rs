@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::args::Format;
@@ -32,7 +33,12 @@ pub(super) struct Judge {
 
 pub(super) fn run(args: &Judge) -> Result<ExitCode, CliError> {
     let catalogue = plan::catalogue(args.profiles.as_ref())?;
-    let contents: Contents = read(&args.dir.join(CONTENTS), RECORD_SCHEMA, |c: &Contents| &c.schema)?;
+    let list = args.dir.join(CONTENTS);
+    if !list.exists() {
+        let why = format!("no {}: it is what `skewlab live matrix --record DIR` writes", list.display());
+        return Err(CliError::Usage(why));
+    }
+    let contents: Contents = read(&list, RECORD_SCHEMA)?;
     let (mut plan, mut captures) = (LivePlan::default(), Vec::new());
     for cell in &contents.cells {
         let [server, server_profile] = &cell.server;
@@ -46,9 +52,12 @@ pub(super) fn run(args: &Judge) -> Result<ExitCode, CliError> {
         if let Some(file) = &cell.file {
             // A name of ours has no folder in it; one that has was put there by somebody else.
             let name = file.file_name().filter(|name| Path::new(name) == file);
-            let name =
-                name.ok_or_else(|| CliError::Usage(format!("{}: no file of a recording", file.display())))?;
-            captures.push(read(&args.dir.join(name), CAPTURE_SCHEMA, |c: &Capture| &c.schema)?);
+            let other = || {
+                let (list, file) = (list.display(), file.display());
+                CliError::Usage(format!("{list}: {}: `{file}` is no file in this folder", cell.id))
+            };
+            let capture: Capture = read(&args.dir.join(name.ok_or_else(other)?), CAPTURE_SCHEMA)?;
+            captures.push(capture);
         }
     }
     if plan.tasks.is_empty() {
@@ -65,14 +74,18 @@ pub(super) fn run(args: &Judge) -> Result<ExitCode, CliError> {
     Ok(exit_code(&run))
 }
 
-/// A file of a recording; one of another schema is refused.
-fn read<T: DeserializeOwned>(path: &Path, schema: &str, of: impl Fn(&T) -> &String) -> Result<T, CliError> {
+/// A file of a recording; one of another schema is refused before anything else in it is read.
+fn read<T: DeserializeOwned>(path: &Path, schema: &str) -> Result<T, CliError> {
+    #[derive(Deserialize)]
+    struct Head {
+        schema: String,
+    }
     let failed = |error| CliError::Read { path: path.to_owned(), error };
     let text = std::fs::read_to_string(path).map_err(failed)?;
     let wrong = |why: &dyn std::fmt::Display| CliError::Usage(format!("{}: {why}", path.display()));
-    let value: T = serde_json::from_str(&text).map_err(|error| wrong(&error))?;
-    match of(&value) {
-        found if found == schema => Ok(value),
-        found => Err(wrong(&format!("schema `{found}`, and this skewlab reads `{schema}`"))),
+    let head: Head = serde_json::from_str(&text).map_err(|error| wrong(&error))?;
+    if head.schema != schema {
+        return Err(wrong(&format!("schema `{}`, and this skewlab reads `{schema}`", head.schema)));
     }
+    serde_json::from_str(&text).map_err(|error| wrong(&error))
 }

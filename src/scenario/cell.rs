@@ -68,6 +68,10 @@ impl Cell {
             return;
         }
         server.clone_into(&mut self.server);
+        if self.client != client {
+            // A released client and its emulation are two rows of a table.
+            self.client_asked = vec![client.to_owned()];
+        }
         client.clone_into(&mut self.client);
         let mutation = self.mutation.to_string().replace(char::is_whitespace, ",");
         let parts = [&self.scenario, &self.server, &self.client, &self.workload.name, &mutation];

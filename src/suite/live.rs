@@ -90,8 +90,13 @@ impl LivePlan {
             let server_profile = catalogue.server_with(&cell.server, &cell.traits)?;
             let choice = catalogue.client(&cell.client)?;
             cell.rename(&server.label, &client.label);
-            if self.tasks.iter().any(|task| task.cell.id == cell.id) {
-                continue;
+            // `python@same` may be a client that was named as well; two folders of one name are two clients.
+            match self.tasks.iter().find(|task| task.cell.id == cell.id) {
+                Some(there) if there.server.is(&server.package) && there.client.is(&client.package) => {
+                    continue;
+                }
+                Some(_) => return Err(PlanError::OneName(cell.id)),
+                None => {}
             }
             let known_as = [server.profile.clone(), client.profile.clone()];
             let (server, client) = (server.package.clone(), client.package.clone());

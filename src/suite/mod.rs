@@ -44,6 +44,11 @@ pub enum PlanError {
     /// Two scenarios of one name, whose cells could not be told apart.
     #[error("there are two scenarios called `{0}`; a file's name is its scenario's name")]
     Twice(String),
+    /// Two packages of one name, whose cells could not be told apart.
+    #[error(
+        "two different packages would both be cell `{0}`; the last folder of a path is its name: rename one"
+    )]
+    OneName(String),
     /// A profile is wrong.
     #[error(transparent)]
     Profile(#[from] ProfileError),

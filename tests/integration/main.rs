@@ -21,6 +21,7 @@ mod floors;
 mod idle;
 mod idle_cli;
 mod injection;
+mod judge;
 mod live_children;
 mod live_setup;
 mod mixed;

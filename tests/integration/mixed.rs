@@ -45,8 +45,8 @@ fn a_finding_has_the_signal_of_its_own_loss() {
     let run = matrix(&["release-skew"], &["1.58.2+step7", "1.58.2"], &["python-1.30.0"]);
     let cell = at(&run, "release-skew/1.58.2+step7/python-1.30.0/chat/none");
     let signals: Vec<(Verdict, Signal)> = cell.findings.iter().map(|f| (f.verdict, f.signal)).collect();
-    // The refused durable events are in the log; that no delta was ever sent nobody can notice.
-    assert_eq!(signals, [(Verdict::DurableLoss, Signal::Log), (Verdict::SilentLoss, Signal::None)]);
+    // The refused durable events make `run()` raise; that no delta was ever sent nobody can notice.
+    assert_eq!(signals, [(Verdict::DurableLoss, Signal::Surfaced), (Verdict::SilentLoss, Signal::None)]);
     let cell = at(&run, "release-skew/1.58.2/python-1.30.0/chat/none");
-    assert_eq!((cell.findings.len(), cell.signal, cell.log_lines), (1, Signal::Log, 6));
+    assert_eq!((cell.findings.len(), cell.signal, cell.log_lines), (1, Signal::Surfaced, 6));
 }

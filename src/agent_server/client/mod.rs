@@ -81,8 +81,8 @@ pub struct Client {
     delivery: Delivery,
     ready: bool,
     ended: bool,
-    /// Whether the event model refused an event that REST has too.
-    refused_durable: bool,
+    /// The receipt of the last event that the event model refused and that REST has too.
+    refused_durable: Option<usize>,
     /// The exception of the last frame, if it met one.
     fault: Option<String>,
 }
@@ -102,7 +102,7 @@ impl Client {
             delivery: Delivery::new(&traits.shows, traits.mutant.clone()),
             ready: traits.connect.ready == Ready::Open,
             ended: false,
-            refused_durable: false,
+            refused_durable: None,
             fault: None,
             traits,
         })
@@ -131,7 +131,9 @@ impl Client {
             Err(Refused { hop, reason, detail }) => {
                 desk.note(if hop == Hop::Parsed { |f| &f.json } else { |f| &f.decode }, &detail);
                 self.fault = Some(detail);
-                self.refused_durable |= !self.traits.failure.reread.key.is_empty() && tells_durable(frame);
+                if !self.traits.failure.reread.key.is_empty() && tells_durable(frame) {
+                    self.refused_durable = Some(desk.trace.receipts.len());
+                }
                 return desk.receipt(Fate::Stopped { hop, reason });
             }
         };
@@ -209,9 +211,10 @@ impl Client {
     /// The run is over: draws what waits, reads the events again where the library does, and notes what a person sees now.
     pub fn finish(&mut self, trace: &mut ClientTrace) {
         self.tick(trace);
-        if self.ended && std::mem::take(&mut self.refused_durable) {
+        if let Some(at) = self.refused_durable.take().filter(|_| self.ended) {
             failure::note(&self.traits.failure.reread, "an event of the run is refused", trace);
-            trace.attribute(None);
+            // It is about that event, and says nothing of text.
+            trace.attribute(Some(at));
         }
         trace.view = self.app.view();
     }

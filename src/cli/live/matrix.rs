@@ -64,7 +64,7 @@ pub(super) fn run(args: &LiveMatrix) -> Result<ExitCode, CliError> {
     } else {
         None
     };
-    for dir in args.out.iter().chain(&args.record) {
+    for dir in args.out.iter().chain(&args.record).chain(&args.logs) {
         // Better to know before the work than after it.
         report::writable(dir).map_err(|e| CliError::Usage(e.to_string()))?;
     }
@@ -86,10 +86,12 @@ pub(super) fn run(args: &LiveMatrix) -> Result<ExitCode, CliError> {
     if args.format == Format::Table {
         held(&outcome.memory)?;
     }
+    let kept = match &args.record {
+        Some(dir) => super::record::keep(dir, &args.scenarios, &plan, &outcome),
+        None => Ok(()),
+    };
     written?;
-    if let Some(dir) = &args.record {
-        super::record::keep(dir, &args.scenarios, &plan, &outcome)?;
-    }
+    kept?;
     Ok(exit_code(&outcome.run))
 }
 

@@ -1,7 +1,7 @@
 //! The client's half of the ledger for a front end in a browser: what a person could read, and when.
 //!
 //! Nothing inside the page is asked. A frame's text is in the chat or it is not. White space cannot be read off a rendered
-//! page: a piece of white space alone counts as shown when the piece before it was.
+//! page: a piece of white space alone counts as shown when the piece before it was, and before all text when any was shown.
 
 use super::Seen;
 use super::late::{is_final, too_late};
@@ -27,7 +27,7 @@ pub(super) fn trace(
     let before: Vec<&Seen> = seen.iter().filter(|s| s.at < end).collect();
     let streamed = before.last().map(|s| visible(&s.bubbles.concat())).unwrap_or_default();
     let mut rest = streamed.as_str();
-    let (mut shown_before, mut replied) = (false, false);
+    let (mut shown_before, mut replied) = (!streamed.is_empty(), false);
     for frame in frames {
         replied |= is_final(frame);
         let Some(carried) = pieces(&frame.value) else {
@@ -43,7 +43,11 @@ pub(super) fn trace(
         for piece in carried.into_iter().filter(|p| p.class != Class::Reasoning) {
             let wanted = visible(&piece.text);
             let shown = match rest.strip_prefix(wanted.as_str()) {
-                Some(_) if wanted.is_empty() => shown_before || piece.class == Class::Empty,
+                Some(_) if piece.class == Class::Empty => {
+                    arrived.push(piece);
+                    continue;
+                }
+                Some(_) if wanted.is_empty() => shown_before,
                 Some(after) => {
                     rest = after;
                     true
@@ -78,6 +82,31 @@ pub(super) fn trace(
     // A chat that never showed a bubble showed an empty reply.
     trace.view = Some(seen.last().map(|s| s.bubbles.join("\n")).unwrap_or_default());
     trace
+}
+
+/// Why nothing can be said of a chat that does not show everything by the time of the reply: it was still drawing. Every
+/// delta was there well before; a machine that is too slow is nobody's loss.
+pub(super) fn behind(seen: &[Seen], frames: &[WiredFrame]) -> Option<String> {
+    let end = frames.iter().find(|f| is_final(f))?.at;
+    let deltas = || frames.iter().filter_map(|f| Some((f.at, pieces(&f.value)?)));
+    let sent: String =
+        deltas().flat_map(|(_, pieces)| pieces).filter(|p| p.class == Class::Text).map(|p| p.text).collect();
+    let sent = visible(&sent);
+    let last_delta = deltas().map(|(at, _)| at).reduce(f64::max)?;
+    let (before, after): (Vec<&Seen>, Vec<&Seen>) = seen.iter().partition(|s| s.at < end);
+    let text = |s: &&Seen| visible(&s.bubbles.concat());
+    let had = before.last().map(text).unwrap_or_default();
+    if had.len() >= sent.len() || !sent.starts_with(&had) {
+        return None;
+    }
+    // A reply is drawn in one step: whatever grows in several is drawn from deltas.
+    let growing =
+        after.iter().map(text).filter(|text| text.len() > had.len() && sent.starts_with(text)).count() > 1;
+    let busy = !had.is_empty() && before.last().is_some_and(|s| s.at > last_delta.midpoint(end));
+    let shown = had.chars().count();
+    (growing || busy).then(|| {
+        format!("the chat was still drawing, {shown} of {} characters, when the reply came: the machine is too slow", sent.chars().count())
+    })
 }
 
 /// What a person can tell apart: the text without white space.

@@ -57,6 +57,11 @@ pub fn observe(capture: &Capture, seated: &Seated<'_>) -> Observation {
     if foreign && matches!(capture.client, ClientSide::Emulated { .. }) {
         late::take_back(&mut trace, &frames);
     }
+    if let ClientSide::Canvas { seen, .. } = &capture.client
+        && seated.streams
+    {
+        faults.extend(canvas::behind(seen, &frames));
+    }
     faults.extend(conjured(&server.produced, &trace.delivered, &frames, seated.shows));
     faults.extend(capture.rig_faults.iter().cloned());
     let seat = Seat { endpoint: seated.endpoint, shows: seated.shows, streams: seated.streams };

@@ -55,6 +55,32 @@ pub enum ClientPackage {
     },
 }
 
+impl PythonPackage {
+    fn is(&self, other: &PythonPackage) -> bool {
+        (&self.python, &self.overlay, &self.stages) == (&other.python, &other.overlay, &other.stages)
+    }
+}
+
+impl ServerPackage {
+    /// Whether the same program would run, whatever it is called.
+    pub fn is(&self, other: &ServerPackage) -> bool {
+        match (self, other) {
+            (ServerPackage::Python(one), ServerPackage::Python(other)) => one.is(other),
+            _ => self == other,
+        }
+    }
+}
+
+impl ClientPackage {
+    /// Whether the same program would run, whatever it is called.
+    pub fn is(&self, other: &ClientPackage) -> bool {
+        match (self, other) {
+            (ClientPackage::Python(one), ClientPackage::Python(other)) => one.is(other),
+            _ => self == other,
+        }
+    }
+}
+
 /// One live cell of a plan, with everything that it needs to run.
 #[derive(Debug, Clone)]
 pub struct Task {

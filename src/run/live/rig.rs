@@ -13,8 +13,8 @@ use crate::run::CellFault;
 use crate::scenario::Workload;
 
 /// Silence between the last token and the end of the stream in front of a browser, so that what the chat showed before
-/// the reply is told from what it shows because of it.
-pub(in crate::run) const BROWSER_TAIL: Duration = Duration::from_secs(1);
+/// the reply is told from what it shows because of it. Old front ends were seen to draw for 1.3 s on a busy machine.
+pub(in crate::run) const BROWSER_TAIL: Duration = Duration::from_secs(2);
 
 /// The name of the model; litellm takes it as one that speaks chat completions.
 pub(in crate::run) const MODEL: &str = "openai/fake";

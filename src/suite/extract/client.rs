@@ -9,11 +9,13 @@ use super::claim::{Answer, Claims, is, words};
 use crate::live::extract::Package;
 
 /// Traits that no fact is asked for.
-const NOT_ASKED: [(&str, &str); 5] = [
+const NOT_ASKED: [(&str, &str); 7] = [
     ("family", "every package that can be extracted is a Python client"),
     ("guard", "not asked: the event model is the only check that a Python client has had"),
     ("application.kind", "not asked: what is behind the callbacks is not in the package"),
     ("failure.not_ready.signal", "not asked: it takes a server that never says that it is ready"),
+    ("failure.reread.signal", "not asked: it takes a server whose events are refused, over REST too"),
+    ("failure.reread.key", "not asked: it takes a server whose events are refused, over REST too"),
     ("failure.not_ready.key", "not asked: it takes a server that never says that it is ready"),
 ];
 

@@ -9,8 +9,10 @@ use super::claim::{Answer, Claims, is, words};
 use crate::live::extract::Package;
 
 /// Traits that no fact is asked for.
-const NOT_ASKED: [(&str, &str); 1] =
-    [("ships.python", "the client of the same packages is extracted beside it, and named as the release is")];
+const NOT_ASKED: [(&str, &str); 2] = [
+    ("ships.python", "the client of the same packages is extracted beside it, and named as the release is"),
+    ("delta.empty", "not asked: litellm withholds empty pieces, and it is no part of the packages"),
+];
 
 /// Subscriber classes by their names in the package, and the words of a profile for them.
 const SUBSCRIBERS: [(&str, &str); 5] = [
