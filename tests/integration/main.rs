@@ -19,6 +19,7 @@ mod floors;
 mod idle;
 mod idle_cli;
 mod injection;
+mod live_bench;
 mod live_setup;
 mod mixed;
 mod model;
