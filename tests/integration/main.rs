@@ -22,6 +22,7 @@ mod idle;
 mod idle_cli;
 mod injection;
 mod judge;
+mod live_bench;
 mod live_children;
 mod live_setup;
 mod mixed;

@@ -2,6 +2,9 @@
 //!
 //! The servers are up together and only one of them works at a time. Servers and numbers of subscribers take turns in
 //! a drawn order, so that a busy minute of the machine is not one release's.
+//!
+//! The sockets do not offer `permessage-deflate`. With clients that do (browsers, Python's `websockets`) the server deflates
+//! each frame for each of them: 5.2 ms a token instead of 3.4 ms at 45 subscribers (measured on 1.58.2).
 
 mod block;
 mod error;
