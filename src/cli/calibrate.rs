@@ -22,6 +22,9 @@ use crate::run::live::{LiveOptions, ServerPackage};
 use crate::seed::Seed;
 use crate::suite::calibrate::turns;
 
+/// Servers in front of which a front end takes part in a turn.
+const CANVAS_SERVERS: [&str; 3] = ["1.58.2", "1.43.1", "1.36.1"];
+
 /// Servers beside its own that a client takes turns with, the first two that are not its own: the newest, and some from
 /// before `parent_id`, which leave no field without a value away.
 const OTHER_SERVERS: [&str; 3] = ["1.58.2", "1.30.0", "1.22.0"];
@@ -132,23 +135,25 @@ fn client(
     };
     let choice = catalogue.client(said)?;
     let folder = folder.join(said);
+    let browser = if wanted.kind == Kind::Browser { Some(chromium(args)?) } else { None };
     let asked = ClientAsked {
         catalogue,
         choice: &choice,
         package: &named.package,
         identity,
         folder: folder.join("frames"),
-        chromium: if wanted.kind == Kind::Browser { Some(chromium(args)?) } else { None },
+        chromium: browser.clone(),
     };
     let mut certificate = calibrate_client(&asked)?;
-    // A page was asked in front of a server already, and a browser takes part in no turn of a plan yet.
-    if wanted.kind == Kind::Browser {
-        return Ok(certificate);
-    }
-    let own = own_server(catalogue, &choice);
-    let others = OTHER_SERVERS.into_iter().filter(|other| *other != own).take(2).map(str::to_owned);
-    let servers: Vec<String> = std::iter::once(own.clone()).chain(others).collect();
-    let options = LiveOptions { jobs: 2, seed: Seed(1), folder: folder.join("turns"), chromium: None };
+    let servers: Vec<String> = if wanted.kind == Kind::Browser {
+        // Its release is no server's, and it does not open in front of one as old as 1.22.0 (run): its own minimum is newer.
+        CANVAS_SERVERS.map(str::to_owned).to_vec()
+    } else {
+        let own = own_server(catalogue, &choice);
+        let others = OTHER_SERVERS.into_iter().filter(|other| *other != own).take(2).map(str::to_owned);
+        std::iter::once(own.clone()).chain(others).collect()
+    };
+    let options = LiveOptions { jobs: 2, seed: Seed(1), folder: folder.join("turns"), chromium: browser };
     let today = chrono::DateTime::<chrono::Utc>::from(std::time::SystemTime::now()).date_naive();
     let (count, found) = turns(said, &named.package, &servers, catalogue, &options, today)?;
     certificate.asked.insert("turn".to_owned(), count);

@@ -8,7 +8,7 @@ use super::args::Model as ModelArgs;
 use super::error::CliError;
 use super::plan::catalogue;
 use super::serve::workload;
-use crate::agent_server::server::{Chunk, Finish};
+use crate::agent_server::server::Finish;
 use crate::judge::ExitCode;
 use crate::live::model::{Model, Part, Reply};
 use crate::scenario::Workload;
@@ -38,16 +38,16 @@ pub(super) fn run(args: &ModelArgs) -> Result<ExitCode, CliError> {
     })
 }
 
-/// A workload as a reply of the model. A turn that ends with the finish tool ends with a call of it.
+/// A workload as a reply of the model. A turn that ends with the finish tool ends with a call of it. As providers do, the
+/// role is sent by itself.
 fn reply(load: &Workload) -> Reply {
-    let delta = |Chunk { text, reasoning }: Chunk| Part::Delta { text, reasoning };
-    let mut parts: Vec<Part> = load.tokens.iter().cloned().map(delta).collect();
+    let mut reply = Reply { role_chunk: true, ..crate::run::live::reply(load, Duration::ZERO) };
     if load.finish == Finish::FinishTool {
         let said: String = load.tokens.iter().filter_map(|t| t.text.as_deref()).collect();
         let arguments = serde_json::json!({"message": said}).to_string();
-        parts.push(Part::ToolCall { name: "finish".to_owned(), arguments });
+        reply.parts.push(Part::ToolCall { name: "finish".to_owned(), arguments });
     }
-    Reply { parts, rate: load.rate, ..Reply::default() }
+    reply
 }
 
 /// A silence on the command line: none is one.

@@ -84,5 +84,6 @@ fn script(load: &Workload) -> Script {
         finish: load.finish,
         feed: None,
         tail: Duration::ZERO,
+        stalls: load.stalls(),
     }
 }

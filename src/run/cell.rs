@@ -58,6 +58,10 @@ pub fn run_cell(
     let setup = |what: &str, name: &str| CellFault::Setup(format!("{what} `{name}` was not resolved"));
     let server = parties.server(cell).ok_or_else(|| setup("server", &cell.server))?;
     let client = parties.client(&cell.client).ok_or_else(|| setup("client", &cell.client))?;
+    if cell.workload.needs_a_package() {
+        let why = "an emulated server plays no tool call in an answer and no failing provider; `skewlab live matrix` does";
+        return Err(CellFault::Setup(why.to_owned()));
+    }
     let mut builder = tokio::runtime::Builder::new_current_thread();
     match clock {
         // A paused clock never meets a real socket: every timeout would fire at once.
@@ -79,7 +83,13 @@ pub(super) fn script(cell: &Cell) -> Script {
         finish: load.finish,
         feed: None,
         tail: Duration::ZERO,
+        stalls: load.stalls(),
     }
+}
+
+/// Silences of the workload, all together.
+fn load_stalls(cell: &Cell) -> Duration {
+    cell.workload.stalls().into_iter().map(|(_, time)| time).sum()
 }
 
 async fn attended(
@@ -92,7 +102,7 @@ async fn attended(
     let setup = |e: &dyn std::fmt::Display| CellFault::Setup(e.to_string());
     let script = script(cell);
     let chunks = u32::try_from(script.chunks.len()).unwrap_or(u32::MAX);
-    let length = script.gap.saturating_mul(chunks);
+    let length = script.gap.saturating_mul(chunks).saturating_add(load_stalls(cell));
     let user = script.user.clone();
     let config = ServerConfig {
         keys: vec![RIG_KEY.to_owned()],

@@ -63,7 +63,15 @@ impl IdlePlan {
         let chunk = |n| Chunk { text: Some(format!("t{n} ")), reasoning: None };
         let chunks = (0..tokens).map(chunk).collect();
         let gap = Duration::from_secs_f64(1.0 / self.rate);
-        Script { user: "go".into(), chunks, gap, finish: Finish::Message, feed: None, tail: Duration::ZERO }
+        Script {
+            user: "go".into(),
+            chunks,
+            gap,
+            finish: Finish::Message,
+            feed: None,
+            tail: Duration::ZERO,
+            stalls: Vec::new(),
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
+use super::aside::{Aside, Does};
 use super::workload::Workload;
 use crate::agent_server::server::SinkModel;
 use crate::record::{Budget, Consumer, Expected, Known};
@@ -90,6 +91,19 @@ impl Cell {
         spec.put(&load.name).put(load.rate.to_bits().to_be_bytes()).put(&load.user).put(load.finish.as_str());
         for token in &load.tokens {
             spec.opt(token.text.as_deref()).opt(token.reasoning.as_deref());
+        }
+        for Aside { before, what } in &load.asides {
+            spec.put("aside").put((*before as u64).to_be_bytes());
+            match what {
+                Does::Stall(time) => spec.put("stall").put(time.as_nanos().to_be_bytes()),
+                Does::Tool { name, arguments } => spec.put("tool").put(name).put(arguments),
+                Does::Fail { status, message } => {
+                    spec.put("fail").put(status.unwrap_or(0).to_be_bytes()).put(message)
+                }
+            };
+        }
+        if let Some(bytes) = load.chunk_bytes {
+            spec.put("chunk_bytes").put((bytes.get() as u64).to_be_bytes());
         }
         // What most cells do not have is only there where it is, so that their hashes stay what they were.
         if !self.traits.is_empty() {

@@ -24,7 +24,8 @@
 //! | `workloads` | names of `[workload.NAME]` tables |
 //! | `mutations` | frame mutations (see [`crate::wire::mutation`]); `["none"]` if absent |
 //! | `must_not_receive` | consumers that must never see a delta: `webhook`, `telemetry`, `idle`, `event_store` |
-//! | `[workload.NAME]` | `tokens` or `generate`; `rate` (tokens a second, 50), `user` (`"hi"`), `finish` (`message`, `finish-tool`) |
+//! | `[workload.NAME]` | `tokens` or `generate`; `rate` (tokens a second, 50), `user` (`"hi"`), `finish` (`message`, `finish-tool`), `chunk_bytes` (of the model's writes, live only) |
+//! | an item of `tokens` | `text`, `reasoning`, `repeat`; `stall_s` (silence before it); for released servers `tool` with `arguments`, and at the end `error`, at the start with a `status` |
 //! | `subscribers` | copies of the client that attend a cell (1); the one that fares worst is reported |
 //! | `[traits]` | traits of a server profile, laid over every server: `[traits.bus]`, `max_subscribers = 0` |
 //! | `[webhook]` | the sink: `latency_s` (0), `refuse_first` posts (0) |
@@ -62,6 +63,7 @@
 //! - A pattern without a callback list also matches the client with one: put `NAME/LIST` before `NAME`.
 //! - `*` does not cross `/`; `**` does.
 
+mod aside;
 mod axis;
 mod budget;
 mod cell;
@@ -84,6 +86,7 @@ mod traits;
 mod words;
 mod workload;
 
+pub use aside::{Aside, Does};
 pub use budget::Allowance;
 pub use cell::Cell;
 pub use diagnostic::{Fault, ScenarioError};

@@ -130,6 +130,12 @@ pub enum Problem {
     /// A token without text and reasoning.
     #[error("this token has neither `text` nor `reasoning`")]
     BareToken,
+    /// Arguments of a tool that are no JSON object.
+    #[error("the arguments of a tool are the text of a JSON object")]
+    NoArguments,
+    /// An error that is not where one can be.
+    #[error("nothing can follow an error, and one with a status can follow nothing")]
+    ErrorPlace,
 }
 
 impl Problem {
@@ -156,7 +162,10 @@ impl Problem {
             Problem::TokenSource { .. } => {
                 "tokens = [{ text = \"Hel\" }], or generate = { count = 200, classes = [\"text\"], seed = 1 }"
             }
-            Problem::BareToken => "an empty token is written { text = \"\" }",
+            Problem::BareToken => {
+                "an empty token is written { text = \"\" }; { stall_s = 1 }, { tool = \"NAME\" } and { error = \"…\" } need none"
+            }
+            Problem::NoArguments => "write arguments = '{\"path\": \"a\"}'",
             _ => "",
         };
         (!fixed.is_empty()).then(|| fixed.to_owned())

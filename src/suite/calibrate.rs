@@ -10,7 +10,7 @@ use chrono::NaiveDate;
 use super::PlanError;
 use super::live::{LivePlan, Named};
 use crate::agent_server::profile::Catalogue;
-use crate::record::{CellResult, Disagreement, Hop, Reason};
+use crate::record::{CellResult, Class, Disagreement, Hop, Reason};
 use crate::run::CellFault;
 use crate::run::live::{ClientPackage, LiveOptions, ServerPackage};
 
@@ -59,15 +59,19 @@ pub fn turns(
         let note = broken.findings.first().map(|finding| finding.note.clone()).unwrap_or_default();
         return Err(TurnsError::Broken { cell: broken.id.clone(), note });
     }
-    Ok(compared(&outcome.run.cells, &real))
+    let said = if matches!(package, ClientPackage::Canvas { .. }) { shown } else { said };
+    Ok(compared(&outcome.run.cells, &real, said))
 }
+
+/// What is compared of a cell, by field.
+type Said = fn(&CellResult) -> Vec<(&'static str, String)>;
 
 fn named<P>(label: &str, profile: &str, package: P) -> Named<P> {
     Named { label: label.to_owned(), profile: profile.to_owned(), package, only_with: None }
 }
 
 /// Pairs the cells of both clients, and compares what they say.
-fn compared(cells: &[CellResult], real: &str) -> (u64, Vec<Disagreement>) {
+fn compared(cells: &[CellResult], real: &str, said: Said) -> (u64, Vec<Disagreement>) {
     let place =
         |cell: &CellResult| (cell.server_release.clone(), cell.workload.clone(), cell.mutation.clone());
     let (mine, theirs): (Vec<&CellResult>, Vec<&CellResult>) =
@@ -91,16 +95,27 @@ fn compared(cells: &[CellResult], real: &str) -> (u64, Vec<Disagreement>) {
 }
 
 /// What a cell says of its client, by field.
-fn said(cell: &CellResult) -> [(&'static str, String); 6] {
+fn said(cell: &CellResult) -> Vec<(&'static str, String)> {
     let word = |word: Option<&str>| word.unwrap_or("none").to_owned();
     let log = cell.log.iter().map(|(key, n)| format!("{key}: {n}")).collect::<Vec<_>>().join(", ");
-    [
+    vec![
         ("verdict", cell.verdict.as_str().to_owned()),
         ("lost_at", word(cell.lost_at.map(Hop::as_str))),
         ("reason", word(cell.reason.as_ref().map(Reason::as_str))),
         ("signal", cell.signal.as_str().to_owned()),
         ("delivered", format!("{} characters", cell.delivered.chars)),
         ("log", if log.is_empty() { "nothing".to_owned() } else { log }),
+    ]
+}
+
+/// The same of a front end. A page tells what a person could read: neither where a frame stopped inside it, nor reasoning,
+/// which it folds away; and its console is the browser's.
+fn shown(cell: &CellResult) -> Vec<(&'static str, String)> {
+    let text = cell.classes.get(&Class::Text).and_then(|hops| hops.last()).map_or(0, |hop| hop.left.chars);
+    vec![
+        ("verdict", cell.verdict.as_str().to_owned()),
+        ("signal", cell.signal.as_str().to_owned()),
+        ("delivered", format!("{text} characters of text")),
     ]
 }
 
@@ -121,20 +136,27 @@ mod tests {
     #[test]
     fn alike_cells_agree_and_each_field_that_differs_is_named() {
         let mut cells = pair();
-        assert_eq!(compared(&cells, "released-c"), (1, Vec::new()));
+        assert_eq!(compared(&cells, "released-c", said), (1, Vec::new()));
         cells[0].verdict = Verdict::SilentLoss;
         cells[0].signal = Signal::Log;
         cells[0].log.insert("key".to_owned(), 3);
-        let (turns, found) = compared(&cells, "released-c");
+        let (turns, found) = compared(&cells, "released-c", said);
         let what: Vec<&str> = found.iter().map(|d| d.what.as_str()).collect();
         assert_eq!((turns, what), (1, vec!["verdict", "signal", "log"]));
         assert_eq!((found[2].emulated.as_str(), found[2].real.as_str()), ("nothing", "key: 3"));
+        // Of a page the console is not compared, what it showed is.
+        if let Some(hop) = cells[0].classes.get_mut(&Class::Text).and_then(|hops| hops.last_mut()) {
+            hop.left.chars += 1;
+        }
+        let (_, found) = compared(&cells, "released-c", shown);
+        let what: Vec<&str> = found.iter().map(|d| d.what.as_str()).collect();
+        assert_eq!(what, ["verdict", "signal", "delivered"]);
     }
 
     #[test]
     fn a_cell_without_its_pair_is_not_counted() {
         let mut cells = pair();
         cells[1].server_release = "other".to_owned();
-        assert_eq!(compared(&cells, "released-c"), (0, Vec::new()));
+        assert_eq!(compared(&cells, "released-c", said), (0, Vec::new()));
     }
 }

@@ -46,6 +46,7 @@ pub(crate) fn captured_script() -> Script {
         finish: Finish::Message,
         feed: None,
         tail: std::time::Duration::ZERO,
+        stalls: Vec::new(),
     }
 }
 

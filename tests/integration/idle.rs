@@ -180,6 +180,7 @@ fn script(tokens: u32, rate: u32) -> Script {
         finish: Finish::Message,
         feed: None,
         tail: Duration::ZERO,
+        stalls: Vec::new(),
     }
 }
 

@@ -50,6 +50,7 @@ impl Served {
             finish: Finish::Message,
             feed: None,
             tail: Duration::ZERO,
+            stalls: Vec::new(),
         };
         let config = ServerConfig {
             keys: vec![KEY.into()],

@@ -91,6 +91,7 @@ fn script(turn: Turn) -> Script {
         finish: Finish::Message,
         feed: None,
         tail: Duration::ZERO,
+        stalls: Vec::new(),
     }
 }
 

@@ -76,7 +76,15 @@ impl ServerConfig {
         let (chunks, gap, finish) = (Vec::new(), Duration::ZERO, Finish::Message);
         ServerConfig {
             keys: Vec::new(),
-            script: Script { user: "go".into(), chunks, gap, finish, feed: Some(feed), tail: Duration::ZERO },
+            script: Script {
+                user: "go".into(),
+                chunks,
+                gap,
+                finish,
+                feed: Some(feed),
+                tail: Duration::ZERO,
+                stalls: Vec::new(),
+            },
             mutation: Mutation::default(),
             seed,
             sinks: vec![SinkModel::default()],

@@ -86,6 +86,15 @@ pub struct Script {
     /// Silence between the last of `chunks` and the end of the turn. Live runs use it, so that what a page showed before
     /// the reply is told from what it shows because of it.
     pub tail: Duration,
+    /// Silences before chunks, by the chunk's place; they move what follows.
+    pub stalls: Vec<(usize, Duration)>,
+}
+
+impl Script {
+    /// All silences up to and before the chunk at that place.
+    pub(super) fn stalled(&self, place: usize) -> Duration {
+        self.stalls.iter().filter(|(before, _)| *before <= place).map(|(_, time)| *time).sum()
+    }
 }
 
 impl Script {

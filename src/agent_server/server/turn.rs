@@ -138,11 +138,13 @@ impl Turn {
     /// The whole script at its own pace.
     async fn paced(&mut self, script: &Script) {
         let started = Instant::now();
-        for (n, chunk) in (0_u32..).zip(&script.chunks) {
-            sleep_until(started + script.gap * n).await;
+        for (place, (n, chunk)) in (0_u32..).zip(&script.chunks).enumerate() {
+            sleep_until(started + script.gap * n + script.stalled(place)).await;
             self.chunk(chunk);
         }
-        let end = script.gap * u32::try_from(script.chunks.len()).unwrap_or(u32::MAX) + script.tail;
+        let end = script.gap * u32::try_from(script.chunks.len()).unwrap_or(u32::MAX)
+            + script.stalled(script.chunks.len())
+            + script.tail;
         sleep_until(started + end).await;
     }
 

@@ -22,6 +22,8 @@ pub struct Seated<'a> {
     pub list: Option<&'a str>,
     /// Why that list is not called with a delta, by its profile; `None` when it is.
     pub not_called: Option<&'a str>,
+    /// Whether the model's provider is meant to fail: then no reply is due.
+    pub fails: bool,
 }
 
 impl Seated<'_> {
@@ -35,7 +37,7 @@ impl Seated<'_> {
 pub fn observe(capture: &Capture, seated: &Seated<'_>) -> Observation {
     let (server, link, frames, mut faults) = match &capture.server {
         ServerSide::Live { status, events } => {
-            let wired = server::wired(capture, status, events);
+            let wired = server::wired(capture, status, events, seated.fails);
             (wired.server, wired.link, wired.frames, wired.faults)
         }
         ServerSide::Emulated { trace, link } => {

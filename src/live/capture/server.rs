@@ -53,14 +53,15 @@ pub(super) fn event(frame: &Value) -> &Value {
 }
 
 /// Joins the model's chunks with the frames on the wire.
-pub(super) fn wired(capture: &Capture, status: &str, events: &[Value]) -> Wired {
+pub(super) fn wired(capture: &Capture, status: &str, events: &[Value], fails: bool) -> Wired {
     let frames = frames(&capture.sockets);
     let produced: Vec<Piece> = capture.chunks.iter().flatten().cloned().collect();
     let mut faults = Vec::new();
     let reply = events.iter().rev().find(|e| is_reply(e));
     faults.extend(unfinished(&produced, status, reply.is_some(), &frames));
-    // A model that sent text is owed a reply in the log: where there is none it is due, and was not sent.
-    let owed = reply.is_none() && produced.iter().any(|p| p.class == Class::Text);
+    // A model that sent text, and was not meant to fail, is owed a reply in the log: where there is none it is due, and was
+    // not sent.
+    let owed = reply.is_none() && !fails && produced.iter().any(|p| p.class == Class::Text);
     let durables = events.len() as u64 + u64::from(owed);
     let replied_at = reply.and_then(|r| place(events, r)).map_or(0, |at| at as u64 + 1);
     let server = ServerTrace {

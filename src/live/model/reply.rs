@@ -26,6 +26,8 @@ pub struct Reply {
     /// Cuts the bytes of the stream into writes of at most this size, inside events and inside characters. What is
     /// due is never held back for the sake of a full write, so the last write of a part may be shorter.
     pub chunk_bytes: Option<NonZeroUsize>,
+    /// The answer to the result of the tool that this one calls; without, the same answer is given again.
+    pub then: Option<Box<Reply>>,
 }
 
 impl Default for Reply {
@@ -37,6 +39,7 @@ impl Default for Reply {
             tail: Duration::ZERO,
             role_chunk: true,
             chunk_bytes: None,
+            then: None,
         }
     }
 }
@@ -146,8 +149,19 @@ impl Reply {
         self.parts.iter().find_map(|p| if let Part::Error(failure) = p { Some(failure) } else { None })
     }
 
+    /// The answer after that many results of tools: the last one where there are more.
+    pub(super) fn after(&self, results: usize) -> &Reply {
+        match &self.then {
+            Some(then) if results > 0 => then.after(results - 1),
+            _ => self,
+        }
+    }
+
     /// Whether anybody could stream this.
     pub fn check(&self) -> Result<(), ReplyFault> {
+        if let Some(then) = &self.then {
+            then.check()?;
+        }
         if !(1e-6..=1e6).contains(&self.rate) {
             return Err(ReplyFault::Rate(self.rate));
         }

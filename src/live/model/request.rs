@@ -25,6 +25,8 @@ pub(super) struct Ask {
     pub(super) words: usize,
     /// The text of the last message of the user.
     pub(super) user: String,
+    /// Results of tools that came after it.
+    pub(super) results: usize,
 }
 
 impl Ask {
@@ -43,6 +45,10 @@ impl Ask {
             Value::String(input) if api == Api::Responses => vec![(true, input.clone())],
             _ => return Err(format!("the body has no `{key}`; expected a list of messages")),
         };
+        let results = body[key].as_array().map_or(0, |messages| {
+            let after = messages.iter().rev().take_while(|m| m["role"] != "user");
+            after.filter(|m| m["role"] == "tool" || m["type"] == "function_call_output").count()
+        });
         let words = said.iter().map(|(_, text)| text.split_whitespace().count()).sum();
         let user =
             said.into_iter().rev().find(|(by_user, _)| *by_user).map(|(_, text)| text).unwrap_or_default();
@@ -53,6 +59,7 @@ impl Ask {
             usage: body["stream_options"]["include_usage"] == true,
             words,
             user,
+            results,
         })
     }
 
@@ -92,6 +99,7 @@ mod tests {
             {"role":"tool","content":"[[skewlab:no]]"}]}"#;
         let ask = ask(Api::Chat, body).unwrap();
         assert_eq!((ask.tag(), ask.stream, ask.usage, ask.words), (Some("x/1"), true, false, 6));
+        assert_eq!(ask.results, 1);
     }
 
     #[test]

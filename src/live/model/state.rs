@@ -56,6 +56,9 @@ impl State {
         let known = || replies.keys().cloned().collect();
         if let Some(tag) = ask.tag() {
             return match replies.get(tag) {
+                Some(reply) if reply.then.is_some() => {
+                    Ok((tag.to_owned(), Arc::new(reply.after(ask.results).clone())))
+                }
                 Some(reply) => Ok((tag.to_owned(), reply.clone())),
                 None => Err(Refusal::Unknown {
                     message: format!("no reply is registered under the tag `{tag}` of the last user message"),

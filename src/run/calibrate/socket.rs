@@ -146,6 +146,7 @@ pub(super) async fn stand(
             finish: Finish::Message,
             feed: None,
             tail: Duration::ZERO,
+            stalls: Vec::new(),
         },
         mutation: crate::wire::Mutation::default(),
         seed: Seed(1),

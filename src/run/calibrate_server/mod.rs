@@ -120,6 +120,7 @@ fn emulation(profile: &Profile<ServerTraits>, load: &Workload, clock: Clock) -> 
         finish: load.finish,
         feed: None,
         tail: Duration::ZERO,
+        stalls: Vec::new(),
     };
     let config = ServerConfig {
         keys: vec![KEY.to_owned()],

@@ -226,7 +226,7 @@ pub(super) async fn captured(
                 ..SideEffects::default()
             };
             let chunks = rig.sent(&tag(cell));
-            if chunks.is_empty() {
+            if !rig.asked(&tag(cell)) {
                 faults.push("the model was never asked for this cell".to_owned());
             }
             (

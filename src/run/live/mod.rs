@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{OnceCell, Semaphore, mpsc};
 
 pub use package::{ClientPackage, PythonPackage, ServerPackage, Task};
+pub use rig::reply;
 pub use seat::observed;
 
 use super::{CellFault, CellRun};

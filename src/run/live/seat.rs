@@ -5,7 +5,7 @@ use crate::agent_server::server::Chunk;
 use crate::live::capture::{Capture, ClientSide, Seated, observe};
 use crate::record::observation::Piece;
 use crate::record::{Class, Observation};
-use crate::scenario::Cell;
+use crate::scenario::{Cell, Does};
 
 /// The evidence of a captured cell, next to what the cell was meant to be.
 pub fn observed(capture: &Capture, cell: &Cell, choice: &ClientChoice) -> Observation {
@@ -25,8 +25,9 @@ pub fn observed(capture: &Capture, cell: &Cell, choice: &ClientChoice) -> Observ
         ClientSide::Canvas { .. } => &text[..],
         _ => &traits.shows,
     };
-    let seated =
-        Seated { endpoint: traits.connect.endpoint, shows, streams: traits.streams, list, not_called };
+    let fails = cell.workload.asides.iter().any(|aside| matches!(aside.what, Does::Fail { .. }));
+    let (endpoint, streams) = (traits.connect.endpoint, traits.streams);
+    let seated = Seated { endpoint, shows, streams, list, not_called, fails };
     let mut observation = observe(capture, &seated);
     observation.rig_faults.extend(other_workload(&observation.produced, cell));
     observation
