@@ -87,7 +87,13 @@ async fn serve(
     all.wait_for(|n| *n == CLIENTS).await.unwrap();
     sleep(Duration::from_secs(3)).await;
     for n in (0..DELTAS).filter(|n| Some(*n) != lacks && treats != Treats::Without(*n)) {
-        let text = if treats == Treats::Otherwise(n) { "xok0 ".to_owned() } else { format!("tok{n} ") };
+        let text = if treats == Treats::Otherwise(n) {
+            // What comes first is taken for what was meant: the others shall be first.
+            sleep(Duration::from_millis(300)).await;
+            "xok0 ".to_owned()
+        } else {
+            format!("tok{n} ")
+        };
         socket.send(Message::text(delta(n, &text))).await.unwrap();
         sleep(Duration::from_millis(10)).await;
         if treats == Treats::CloseAfter(n) {
