@@ -19,7 +19,7 @@ const FILE: &str = "READY.json";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ready {
-    /// [`SCHEMA`] of the skewlab that wrote it.
+    /// Version of this note, as the skewlab that wrote it knew it.
     pub schema: u32,
     /// The release that it is.
     pub release: Release,
