@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::args::Serve;
 use super::error::CliError;
@@ -24,7 +23,7 @@ pub(super) fn run(args: &Serve) -> Result<ExitCode, CliError> {
     }
     let config = ServerConfig {
         keys: args.keys.clone(),
-        script: script(&*workload(&args.script, &catalogue)?),
+        script: script(&*workload(&args.script, &catalogue)?)?,
         mutation: args.mutation.parse()?,
         seed: Seed(args.seed),
         sinks: Vec::new(),
@@ -75,15 +74,12 @@ pub(super) fn workload(script: &str, catalogue: &Catalogue) -> Result<Arc<Worklo
     })
 }
 
-fn script(load: &Workload) -> Script {
-    let gap = Duration::from_secs_f64(1.0 / load.rate.max(1e-6));
-    Script {
-        user: load.user.clone(),
-        chunks: load.tokens.clone(),
-        gap,
-        finish: load.finish,
-        feed: None,
-        tail: Duration::ZERO,
-        stalls: load.stalls(),
+/// What the server streams in every turn.
+fn script(load: &Workload) -> Result<Script, CliError> {
+    if load.needs_a_package() {
+        let name = &load.name;
+        let why = "an emulated server plays no tool call in an answer and no failing provider";
+        return Err(CliError::Usage(format!("workload `{name}`: {why}; `skewlab model` does")));
     }
+    Ok(load.script())
 }

@@ -60,6 +60,18 @@ pub struct LinkTrace {
     pub closed: Option<(u16, String)>,
 }
 
+impl LinkTrace {
+    /// Why not a single frame was written to this connection, if none was.
+    pub fn unattended(&self) -> Option<Reason> {
+        let why = match (self.refused, &self.closed) {
+            (Some(status), _) => Reason::from(format!("http_{status}")),
+            (None, Some((code, _))) => Reason::from(format!("closed_{code}")),
+            (None, None) => Reason::new("not_subscribed"),
+        };
+        self.sent.is_empty().then_some(why)
+    }
+}
+
 /// The server's notes that belong to no single connection.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServerTrace {

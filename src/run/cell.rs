@@ -58,10 +58,6 @@ pub fn run_cell(
     let setup = |what: &str, name: &str| CellFault::Setup(format!("{what} `{name}` was not resolved"));
     let server = parties.server(cell).ok_or_else(|| setup("server", &cell.server))?;
     let client = parties.client(&cell.client).ok_or_else(|| setup("client", &cell.client))?;
-    if cell.workload.needs_a_package() {
-        let why = "an emulated server plays no tool call in an answer and no failing provider; `skewlab live matrix` does";
-        return Err(CellFault::Setup(why.to_owned()));
-    }
     let mut builder = tokio::runtime::Builder::new_current_thread();
     match clock {
         // A paused clock never meets a real socket: every timeout would fire at once.
@@ -72,19 +68,13 @@ pub fn run_cell(
     runtime.block_on(attended(cell, server, client, clock, seed.derive(&cell.id)))
 }
 
-/// What the model streams in that cell.
-pub(super) fn script(cell: &Cell) -> Script {
-    let load = &cell.workload;
-    let gap = Duration::from_secs_f64(1.0 / load.rate.max(1e-6));
-    Script {
-        user: load.user.clone(),
-        chunks: load.tokens.clone(),
-        gap,
-        finish: load.finish,
-        feed: None,
-        tail: Duration::ZERO,
-        stalls: load.stalls(),
+/// What the model streams in that cell; the error says why no emulated server can.
+pub(super) fn script(cell: &Cell) -> Result<Script, CellFault> {
+    if cell.workload.needs_a_package() {
+        let why = "an emulated server plays no tool call in an answer and no failing provider; `skewlab live matrix` does";
+        return Err(CellFault::Setup(why.to_owned()));
     }
+    Ok(cell.workload.script())
 }
 
 /// Silences of the workload, all together.
@@ -100,7 +90,7 @@ async fn attended(
     seed: Seed,
 ) -> Result<Vec<Observation>, CellFault> {
     let setup = |e: &dyn std::fmt::Display| CellFault::Setup(e.to_string());
-    let script = script(cell);
+    let script = script(cell)?;
     let chunks = u32::try_from(script.chunks.len()).unwrap_or(u32::MAX);
     let length = script.gap.saturating_mul(chunks).saturating_add(load_stalls(cell));
     let user = script.user.clone();

@@ -4,8 +4,8 @@ use crate::agent_server::link::Attended;
 use crate::agent_server::profile::Profile;
 use crate::agent_server::profile::client::ClientTraits;
 use crate::agent_server::server::Notes;
-use crate::probe::{Ledger, LinkTrace, Seat};
-use crate::record::{Observation, Reason, SideEffects};
+use crate::probe::{Ledger, Seat};
+use crate::record::{Observation, SideEffects};
 
 /// What the server has to say when the turn is over: its notes, and what happened beside the sockets.
 pub(super) struct Evening {
@@ -33,7 +33,7 @@ pub(super) fn observation(
         reply: notes.server.reply.clone(),
         view: trace.view,
         completed: notes.server.completed,
-        unattended: unattended(&link),
+        unattended: link.unattended(),
         durables: ledger.durables,
         flows: ledger.flows,
         signal: ledger.signal,
@@ -44,14 +44,4 @@ pub(super) fn observation(
         cpu_ratio: None,
         rig_faults: ledger.faults,
     }
-}
-
-/// Why not a single frame was written to this connection, if none was.
-fn unattended(link: &LinkTrace) -> Option<Reason> {
-    let why = match (link.refused, &link.closed) {
-        (Some(status), _) => Reason::from(format!("http_{status}")),
-        (None, Some((code, _))) => Reason::from(format!("closed_{code}")),
-        (None, None) => Reason::new("not_subscribed"),
-    };
-    link.sent.is_empty().then_some(why)
 }

@@ -11,7 +11,7 @@ use toml::de::DeValue;
 use super::aside::{Aside, Does};
 use super::problem::Problem;
 use super::section::{Faults, Section, hint, wrong};
-use crate::agent_server::server::{Chunk, Finish};
+use crate::agent_server::server::{Chunk, Finish, Script};
 use crate::seed::Seed;
 
 /// A user's message and the model's answer to it, token by token.
@@ -70,6 +70,19 @@ impl Workload {
             _ => None,
         };
         self.asides.iter().filter_map(stall).collect()
+    }
+
+    /// What an emulated server streams of it.
+    pub fn script(&self) -> Script {
+        Script {
+            user: self.user.clone(),
+            chunks: self.tokens.clone(),
+            gap: Duration::from_secs_f64(1.0 / self.rate.max(1e-6)),
+            finish: self.finish,
+            feed: None,
+            tail: Duration::ZERO,
+            stalls: self.stalls(),
+        }
     }
 
     /// Whether only a released server can play it: an emulated one knows neither tool calls in the middle of an answer nor

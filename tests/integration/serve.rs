@@ -204,3 +204,24 @@ fn what_cannot_be_served_is_said() {
         assert!(stderr.contains(said), "{args:?}: {stderr}");
     }
 }
+
+#[test]
+fn a_workload_that_no_emulated_server_can_play_is_refused_and_red() {
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/failing-provider.toml");
+    let skewlab = |args: &[&str]| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_skewlab")).args(args).output().unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8_lossy(&said).into_owned())
+    };
+    let (code, said) = skewlab(&["serve", "--server", "1.58.2", "--script", &format!("{example}:tool")]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("workload `tool`") && said.contains("no tool call"), "{said}");
+    // A silence is played; a tool call and a failing provider are not, and say so.
+    for (only, code, word) in
+        [("silence", 0, "as expected"), ("tool", 13, "NOT RUN"), ("broken", 13, "NOT RUN")]
+    {
+        let (ended, said) = skewlab(&["matrix", example, "--only", only]);
+        assert_eq!(ended, Some(code), "{only}: {said}");
+        assert!(said.contains(word), "{only}: {said}");
+    }
+}

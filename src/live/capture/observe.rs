@@ -81,7 +81,7 @@ pub fn observe(capture: &Capture, seated: &Seated<'_>) -> Observation {
         reply: server.reply.clone(),
         view,
         completed: server.completed,
-        unattended: unattended(&link),
+        unattended: link.unattended(),
         durables: ledger.durables,
         flows: ledger.flows,
         signal: ledger.signal,
@@ -147,14 +147,4 @@ fn missed(link: &LinkTrace, frames: &[WiredFrame], capture: &Capture) -> Option<
     let stands = capture.sockets.iter().all(|s| s.closed.is_none() && !s.over);
     (stands && !capture.sockets.is_empty() && passed < wrote)
         .then(|| format!("the server wrote {wrote} frames and {passed} passed the tap"))
-}
-
-/// Why the client never got a frame, if it did not.
-fn unattended(link: &LinkTrace) -> Option<Reason> {
-    let why = match (link.refused, &link.closed) {
-        (Some(status), _) => Reason::from(format!("http_{status}")),
-        (None, Some((code, _))) => Reason::from(format!("closed_{code}")),
-        (None, None) => Reason::new("not_subscribed"),
-    };
-    link.sent.is_empty().then_some(why)
 }

@@ -94,7 +94,7 @@ async fn one(
         }
         ServerPackage::Emulated => {
             let seed = hall.seed.derive(&cell.id);
-            let script = Script { tail: tail(task), ..script(cell) };
+            let script = Script { tail: tail(task), ..script(cell)? };
             own = stand::emulated(&hall.rig, cell, &task.server_profile, script, seed).await?;
             &own
         }
