@@ -9,6 +9,7 @@
 //! | 1 | [`wire`], [`record`] | frames as pure data and their mutations; plain result data |
 //! | 2 | [`probe`] | what both ends noted, and the ledger that settles it |
 //! | 3 | [`agent_server`] | the parties: profiles, buses, subscribers, decoders, guards |
+//! | 3 | [`session_feed`] | the second subject: a session log with a live bus, its store and its consumers |
 //! | 3 | [`swarm`] | the subscribers' side of a bench: thousands of sockets read on one thread |
 //! | 4 | [`scenario`] | scenario files, their diagnostics, and their expansion into cells |
 //! | 5 | [`run`], [`judge`] | executing a plan; evidence into findings, outcomes and an exit code |
@@ -26,6 +27,7 @@ pub mod report;
 pub mod run;
 pub mod scenario;
 pub mod seed;
+pub mod session_feed;
 pub mod suite;
 pub mod swarm;
 pub mod unit;
