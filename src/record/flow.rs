@@ -30,6 +30,16 @@ pub enum Hop {
     Admitted,
     /// The application got the text.
     Delivered,
+    /// Session feed: the chunk was appended to the session log, in memory.
+    Appended,
+    /// Session feed: it was handed to the bus under a name that this consumer listens to.
+    Emitted,
+    /// Session feed: the consumer's listener took it.
+    Handled,
+    /// Session feed: it was written to the store and synced, or lies in a settlement that was.
+    Durable,
+    /// Session feed: it came back out of the store.
+    Replayed,
 }
 
 impl Hop {
@@ -46,6 +56,11 @@ impl Hop {
         Hop::Delivered,
     ];
 
+    /// All hops of the session-feed subject, first to last. A consumer's path is a part of them: who listens never sees
+    /// `durable`, and who replays never sees `emitted`.
+    pub const FEED: [Hop; 6] =
+        [Hop::Produced, Hop::Appended, Hop::Emitted, Hop::Handled, Hop::Durable, Hop::Replayed];
+
     /// The word used in reports and in `run.json`.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -58,6 +73,11 @@ impl Hop {
             Hop::Decoded => "decoded",
             Hop::Admitted => "admitted",
             Hop::Delivered => "delivered",
+            Hop::Appended => "appended",
+            Hop::Emitted => "emitted",
+            Hop::Handled => "handled",
+            Hop::Durable => "durable",
+            Hop::Replayed => "replayed",
         }
     }
 }

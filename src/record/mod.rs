@@ -8,6 +8,7 @@ pub mod certificate;
 pub mod cost;
 pub mod expectation;
 pub mod extract;
+pub mod figure;
 pub mod flow;
 pub mod idle;
 mod interval;
@@ -20,6 +21,7 @@ pub use budget::{Budget, Budgeted, Comparison, CpuLimit, CpuRatio, Limit, Metric
 pub use certificate::{CERTIFICATE_SCHEMA, Certificate, Disagreement, holds_certificate};
 pub use cost::DeltaCosts;
 pub use expectation::{Consumer, Duties, Expected, Known};
+pub use figure::{Figure, Figures};
 pub use flow::{Class, Hop, HopFlow, Reason};
 pub use observation::{Durables, Observation, SideEffects, Signal};
 pub use run::{CellResult, Ran, Run, SCHEMA, Timing, Totals};

@@ -102,7 +102,15 @@ fn unsee(flow: &mut HopFlow, capture: &Capture) {
         Hop::Received | Hop::Parsed | Hop::Decoded | Hop::Admitted => {
             !matches!(capture.client, ClientSide::Emulated { .. })
         }
-        Hop::Produced | Hop::Sent | Hop::Delivered => false,
+        // The last five are the other subject's.
+        Hop::Produced
+        | Hop::Sent
+        | Hop::Delivered
+        | Hop::Appended
+        | Hop::Emitted
+        | Hop::Handled
+        | Hop::Durable
+        | Hop::Replayed => false,
     };
     if foreign && flow.dropped.is_empty() && flow.added.is_empty() {
         *flow = HopFlow { unseen: true, ..HopFlow::new(flow.hop) };
