@@ -2,6 +2,26 @@
 //!
 //! A harness records every chunk of a model as a durable session event (the *log feed*, `session/event`) and may emit it
 //! once more as a live agent event (the *live feed*). Source: the deepseek-harness, 2026-06 to 2026-09.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`chunk`], [`event`] | what a model streams; what a log holds |
+//! | [`profile`] | variants: which feed carries chunks, by what rules |
+//! | [`script`], [`fault`] | what happens in a session, and what goes wrong |
+//! | [`bus`], [`harness`] | listeners by name; logs, agents and time around them |
+//! | [`agent`] | the loop that streams, appends, emits and settles |
 
+pub mod agent;
+pub mod bus;
 pub mod chunk;
 pub mod event;
+pub mod fault;
+pub mod harness;
+mod lossless;
+pub mod profile;
+pub mod script;
+
+pub use fault::Fault;
+pub use harness::Harness;
+pub use profile::{Variant, Variants};
+pub use script::{Script, Shape};

@@ -1,0 +1,154 @@
+//! One attempt at a reply: its chunks on both feeds, and how it is settled.
+
+use std::rc::Rc;
+
+use super::{Agent, Halt, message};
+use crate::session_feed::bus::{ASSISTANT_STREAM, Frame, Payload, STREAM_CHUNK, Says, Thrown};
+use crate::session_feed::chunk::{BlockKind, Chunk};
+use crate::session_feed::event::{Attempt as Settled, Body, Place, Seq, Timed};
+use crate::session_feed::fault::Fault;
+use crate::session_feed::harness::Ordinal;
+use crate::session_feed::profile::{KeptChunks, LiveStream};
+
+/// One attempt.
+pub(super) struct Attempt<'a, 'h> {
+    agent: &'a Agent<'h>,
+    place: Place,
+    number: u32,
+    revision: u64,
+    /// The chunks that the loop assembled, with their times and numbers.
+    chunks: Vec<Rc<Chunk>>,
+    times: Vec<u64>,
+    ordinals: Vec<Ordinal>,
+    /// The seqs of those that were appended (`chunkSeqs`).
+    seqs: Vec<Seq>,
+}
+
+impl<'h> Agent<'h> {
+    pub(super) fn attempt(&self, place: Place) -> Attempt<'_, 'h> {
+        let number = u32::try_from(self.done.borrow().attempts).unwrap_or(u32::MAX);
+        self.done.borrow_mut().attempts += 1;
+        let (chunks, times, ordinals, seqs) = Default::default();
+        Attempt { agent: self, place, number, revision: 0, chunks, times, ordinals, seqs }
+    }
+}
+
+impl Attempt<'_, '_> {
+    /// Streams until the end, or until the fault.
+    pub(super) fn stream(&mut self, chunks: &[Chunk]) -> Result<(), Halt> {
+        self.agent.harness.begin_prefix();
+        self.frame(Says::Start)?;
+        for chunk in chunks {
+            self.chunk(chunk)?;
+        }
+        Ok(())
+    }
+
+    /// One chunk: appended, then emitted, then assembled. A throw between two of these is what makes feeds differ.
+    fn chunk(&mut self, chunk: &Chunk) -> Result<(), Halt> {
+        let agent = self.agent;
+        let ordinal = agent.done.borrow().streamed;
+        let nth = ordinal + 1;
+        agent.harness.advance(agent.time_of(ordinal));
+        agent.done.borrow_mut().streamed = nth;
+        if let Some(watch) = agent.watch {
+            watch.streamed(ordinal, chunk);
+        }
+        // The rig's mark; everything that goes out until the next one is about this chunk.
+        agent.harness.mark(Some(ordinal));
+        if agent.traits.durable.chunks == KeptChunks::Event {
+            let body = Body::Chunk(self.place, chunk.clone());
+            let seq = agent.harness.append(agent.session, body, None)?;
+            self.seqs.push(seq);
+        }
+        if agent.fault == Fault::KillBetween(nth) {
+            return Err(Halt::Killed);
+        }
+        match agent.traits.live.stream {
+            LiveStream::None => {}
+            LiveStream::Chunks => {
+                let what = Payload::Chunk { session: agent.session, place: self.place, chunk };
+                let thrown = |e: Thrown| Halt::Failed(format!("a listener of {STREAM_CHUNK} threw: {e}"));
+                agent.harness.emit(STREAM_CHUNK, what).map_err(thrown)?;
+            }
+            LiveStream::Frames => {
+                self.frame(Says::Chunk(chunk.clone()))?;
+                agent.harness.extend_prefix(self.place, chunk);
+            }
+        }
+        self.chunks.push(Rc::new(chunk.clone()));
+        self.times.push(agent.harness.now());
+        self.ordinals.push(ordinal);
+        agent.harness.mark(None);
+        match agent.fault {
+            Fault::Kill(k) if k == nth => Err(Halt::Killed),
+            // The signal is looked at before the next append, so a cancel never splits a chunk's two feeds.
+            Fault::Cancel(k) if k == nth => Err(Halt::Cancelled),
+            Fault::ProviderError(k) | Fault::Retry(k) if k == nth => {
+                Err(Halt::Failed("the provider failed".to_owned()))
+            }
+            Fault::Dispose(k) if k == nth => {
+                agent.harness.dispose(agent.session);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The whole reply is there.
+    pub(super) fn commit(self) -> Result<(), Halt> {
+        self.settle(false)
+    }
+
+    /// The person cancelled: the text that was delivered is committed, where the variant does that and there is any.
+    pub(super) fn cancel(self) -> Result<(), Halt> {
+        let visible = self
+            .chunks
+            .iter()
+            .any(|c| matches!(c.delta(), Some((BlockKind::Text, _, text)) if !text.is_empty()));
+        if visible && self.agent.traits.cancel.commits_prefix { self.settle(true) } else { self.fail() }
+    }
+
+    /// The attempt made no message.
+    pub(super) fn fail(mut self) -> Result<(), Halt> {
+        if self.agent.traits.durable.chunks != KeptChunks::Embedded {
+            return self.frame(Says::Abandoned);
+        }
+        let settled = Settled { turn: self.place.turn, step: self.place.step, stream: self.timed() };
+        let seq = self.agent.append(Body::Attempt(Box::new(settled)), None)?;
+        self.note(seq);
+        self.frame(Says::Committed { kind: "assistant/attempt", seq })
+    }
+
+    fn settle(mut self, interrupted: bool) -> Result<(), Halt> {
+        let mut message = message(self.place, &self.chunks, interrupted);
+        if self.agent.traits.durable.chunks == KeptChunks::Embedded {
+            message.stream = Some(self.timed());
+        }
+        let cites = self.agent.traits.durable.cites.then(|| self.seqs.clone().into_boxed_slice());
+        let seq = self.agent.append(Body::Message(Box::new(message)), cites)?;
+        self.note(seq);
+        self.frame(Says::Committed { kind: "assistant/message", seq })
+    }
+
+    fn note(&self, seq: Seq) {
+        self.agent.done.borrow_mut().settled.push((seq, self.ordinals.clone()));
+    }
+
+    fn timed(&self) -> Vec<Timed> {
+        let timed = self.chunks.iter().zip(&self.times);
+        timed.map(|(chunk, time)| Timed { time: *time, chunk: (**chunk).clone() }).collect()
+    }
+
+    /// A frame of the transient stream, where there is one.
+    fn frame(&mut self, says: Says) -> Result<(), Halt> {
+        if self.agent.traits.live.stream != LiveStream::Frames {
+            return Ok(());
+        }
+        let frame = Frame { attempt: self.number, place: self.place, revision: self.revision, says };
+        self.revision += 1;
+        let what = Payload::Frame { session: self.agent.session, frame: &frame };
+        let thrown = |e: Thrown| Halt::Failed(format!("a listener of {ASSISTANT_STREAM} threw: {e}"));
+        self.agent.harness.emit(ASSISTANT_STREAM, what).map_err(thrown)
+    }
+}

@@ -1,0 +1,197 @@
+//! The agent loop: it asks the model, and puts what comes onto both feeds by the rules of the variant.
+
+mod attempt;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::bus::SessionId;
+use super::chunk::assemble;
+use super::event::{Body, Message, Other, Place, Returned, Seq, TurnEnd, Usage};
+use super::fault::Fault;
+use super::harness::{AppendError, Harness, Ordinal};
+use super::profile::Traits;
+use super::script::{Script, StepScript, TurnScript};
+
+/// What an agent did, for whoever keeps notes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Done {
+    /// Chunks that the model streamed.
+    pub streamed: Ordinal,
+    /// Attempts.
+    pub attempts: u64,
+    /// For each settlement (a message, or an attempt's own), its seq and the chunks that it was made of.
+    pub settled: Vec<(Seq, Vec<Ordinal>)>,
+    /// How the last turn ended; none while it runs, and for a process that was killed.
+    pub ended: Option<TurnEnd>,
+    /// What the person was told, if anything went wrong.
+    pub error: Option<String>,
+    /// Whether the process was killed.
+    pub killed: bool,
+}
+
+/// Why a turn did not go on.
+#[derive(Debug)]
+enum Halt {
+    /// The process is dead; nothing of it runs any more.
+    Killed,
+    /// The person cancelled.
+    Cancelled,
+    /// Something failed.
+    Failed(String),
+}
+
+impl From<AppendError> for Halt {
+    fn from(error: AppendError) -> Halt {
+        Halt::Failed(error.to_string())
+    }
+}
+
+/// Who is told of every chunk that the model streams, before anything is done with it.
+pub trait Streamed {
+    /// The next chunk of the session.
+    fn streamed(&self, ordinal: Ordinal, chunk: &super::chunk::Chunk);
+}
+
+/// One agent, on one session.
+pub struct Agent<'a> {
+    harness: &'a Harness,
+    session: SessionId,
+    traits: &'a Traits,
+    fault: Fault,
+    watch: Option<&'a dyn Streamed>,
+    /// Milliseconds between two chunks, as a fraction.
+    gap_ms: f64,
+    began: u64,
+    done: RefCell<Done>,
+}
+
+impl<'a> Agent<'a> {
+    /// An agent that is about to play `script`.
+    pub fn new(
+        harness: &'a Harness,
+        session: SessionId,
+        traits: &'a Traits,
+        fault: Fault,
+        rate: f64,
+        watch: Option<&'a dyn Streamed>,
+    ) -> Agent<'a> {
+        let (began, done) = (harness.now(), RefCell::default());
+        Agent { harness, session, traits, fault, watch, gap_ms: 1000.0 / rate, began, done }
+    }
+
+    /// Plays the script to its end, or until the process is killed.
+    pub fn play(&self, script: &Script) -> Done {
+        for (turn, of) in (1..).zip(&script.turns) {
+            if self.turn(turn, of) {
+                break;
+            }
+        }
+        self.done.borrow().clone()
+    }
+
+    /// Plays one turn; true when nothing comes after it.
+    fn turn(&self, turn: u32, script: &TurnScript) -> bool {
+        let whole = Place { turn, step: 0 };
+        let halt = self.steps(turn, script).err();
+        let (end, error) = match halt {
+            None => (TurnEnd::Completed, None),
+            Some(Halt::Cancelled) => (TurnEnd::Aborted, None),
+            Some(Halt::Failed(why)) => (TurnEnd::Error, Some(why)),
+            Some(Halt::Killed) => {
+                self.done.borrow_mut().killed = true;
+                return true;
+            }
+        };
+        // A listener that fails here has no valid place in the log to be reported at: the turn has ended.
+        let last = self.append(Body::TurnEnd(whole, end), None);
+        let mut done = self.done.borrow_mut();
+        done.ended = Some(end);
+        done.error = done.error.take().or(error).or(last.err().map(|e| e.to_string()));
+        end != TurnEnd::Completed
+    }
+
+    fn steps(&self, turn: u32, script: &TurnScript) -> Result<(), Halt> {
+        let whole = Place { turn, step: 0 };
+        self.append(Body::TurnStart(whole), None)?;
+        self.append(Body::UserMessage(whole, script.user.as_str().into()), None)?;
+        for (step, of) in (1..).zip(&script.steps) {
+            self.step(Place { turn, step }, of)?;
+        }
+        Ok(())
+    }
+
+    fn step(&self, place: Place, script: &StepScript) -> Result<(), Halt> {
+        self.append(Body::StepStart(place), None)?;
+        for kind in &script.others {
+            let data = serde_json::json!({ "turn": place.turn });
+            self.append(Body::Other(Box::new(Other { kind: kind.as_str().into(), data })), None)?;
+        }
+        let halt = self.request(place, script).err();
+        if !matches!(halt, Some(Halt::Killed)) {
+            self.append(Body::StepEnd(place), None)?;
+        }
+        halt.map_or(Ok(()), Err)
+    }
+
+    /// One request, with a second attempt where the fault asks for one.
+    fn request(&self, place: Place, script: &StepScript) -> Result<(), Halt> {
+        let mut attempt = self.attempt(place);
+        let mut ended = attempt.stream(&script.chunks);
+        if let (Err(Halt::Failed(_)), Fault::Retry(_)) = (&ended, self.fault) {
+            attempt.fail()?;
+            let data = serde_json::json!({ "turn": place.turn, "step": place.step });
+            self.append(Body::Other(Box::new(Other { kind: "llm/retry".into(), data })), None)?;
+            attempt = self.attempt(place);
+            ended = attempt.stream(&script.chunks);
+        }
+        match ended {
+            Ok(()) => attempt.commit()?,
+            Err(Halt::Killed) => return Err(Halt::Killed),
+            Err(Halt::Cancelled) => {
+                attempt.cancel()?;
+                return Err(Halt::Cancelled);
+            }
+            Err(Halt::Failed(why)) => {
+                attempt.fail()?;
+                return Err(Halt::Failed(why));
+            }
+        }
+        if let Some(call) = &script.tool {
+            self.append(Body::ToolCall(place, Box::new(call.clone())), None)?;
+            let result = Returned { id: call.id.clone(), text: "done".to_owned(), error: false };
+            self.append(Body::ToolResult(place, Box::new(result)), None)?;
+        }
+        Ok(())
+    }
+
+    fn append(&self, body: Body, cites: Option<Box<[Seq]>>) -> Result<Seq, AppendError> {
+        self.harness.mark(None);
+        self.harness.append(self.session, body, cites)
+    }
+
+    /// The planned time of a chunk, milliseconds since the epoch.
+    fn time_of(&self, ordinal: Ordinal) -> u64 {
+        #[expect(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "chunks of one session are far below 2^52, and a rate is positive"
+        )]
+        let after = (ordinal as f64 * self.gap_ms) as u64;
+        self.began + after
+    }
+}
+
+/// The text blocks of a message out of chunks; tool calls are left out of a prefix, since nobody will answer them.
+fn message(place: Place, chunks: &[Rc<super::chunk::Chunk>], interrupted: bool) -> Message {
+    let mut blocks = assemble(chunks.iter().map(|c| &**c));
+    if interrupted {
+        blocks.retain(|block| block.kind != super::chunk::BlockKind::ToolCall);
+    }
+    let usage = chunks.iter().find_map(|chunk| match **chunk {
+        super::chunk::Chunk::Usage { input, output } => Some(Usage { input, output }),
+        _ => None,
+    });
+    Message { turn: place.turn, step: place.step, blocks, usage, interrupted, stream: None }
+}
