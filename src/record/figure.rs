@@ -73,8 +73,10 @@ figures! {
     StyleErrors "style_errors" "texts drawn in the wrong style",
     /// Steps whose chunks and message disagree.
     DivergentSteps "divergent_steps" "steps whose chunks and message disagree",
-    /// Chunks before a consumer joined that it never got.
-    MissedBeforeJoin "missed_before_join" "chunks missed before joining",
+    /// Chunks that came while a consumer was not there yet, or not there any more, and that it never got.
+    MissedWhileAway "missed_while_away" "chunks missed while it was not there",
+    /// Holes that a listener of the log can see in the seqs that it got.
+    SeqGaps "seq_gaps" "holes in the seqs",
     /// Places in the code that a new field of a chunk has to be added to.
     SchemaSites "schema_sites" "schemas that a chunk's fields stand in",
     /// Bytes in the store, every line with its newline.

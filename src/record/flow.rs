@@ -127,6 +127,9 @@ impl Reason {
     /// The server withholds pieces without a character from this endpoint.
     pub const EMPTY_WITHHELD: Reason = Reason::new("empty_withheld");
 
+    /// Text of an attempt that a later one replaced: whoever shows the step again shows the later one.
+    pub const SUPERSEDED: Reason = Reason::new("superseded");
+
     /// The piece arrived with fewer or more characters than it was produced with: wrong rather than lost.
     pub const TEXT_ALTERED: Reason = Reason::new("text_altered");
 
@@ -151,7 +154,9 @@ impl Reason {
 
     /// Whether stopping here is what the party is meant to do, and so is no loss.
     pub fn by_design(&self) -> bool {
-        [Reason::NOT_STREAMING, Reason::CLASS_NOT_SHOWN, Reason::EMPTY_WITHHELD].contains(self)
+        let by_design =
+            [Reason::NOT_STREAMING, Reason::CLASS_NOT_SHOWN, Reason::EMPTY_WITHHELD, Reason::SUPERSEDED];
+        by_design.contains(self)
     }
 }
 

@@ -10,18 +10,27 @@
 //! | [`script`], [`fault`] | what happens in a session, and what goes wrong |
 //! | [`bus`], [`harness`] | listeners by name; logs, agents and time around them |
 //! | [`agent`] | the loop that streams, appends, emits and settles |
+//! | [`queue`] | the asynchronous mode: feeds as queues |
+//! | [`consumer`], [`keeper`] | who listens and who reads; the store's end of the bus |
+//! | [`play`] | one session for one consumer, and everything that was noted |
 
 pub mod agent;
 pub mod bus;
 pub mod chunk;
+pub mod consumer;
 pub mod event;
 pub mod fault;
 pub mod harness;
+pub mod keeper;
 mod lossless;
+pub mod play;
 pub mod profile;
+pub mod queue;
 pub mod script;
 
+pub use consumer::Consumer;
 pub use fault::Fault;
 pub use harness::Harness;
+pub use play::{Listeners, Plan, Played, play};
 pub use profile::{Variant, Variants};
 pub use script::{Script, Shape};

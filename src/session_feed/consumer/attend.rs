@@ -1,0 +1,154 @@
+//! How a consumer comes to a session: what it subscribes to, when it comes and goes.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::ear::Ear;
+use super::renderer::{Dim, Draws, Resets};
+use super::{Consumer, Feed};
+use crate::session_feed::agent::Streamed;
+use crate::session_feed::bus::{Listener, SESSION_EVENT, SessionId};
+use crate::session_feed::chunk::Chunk;
+use crate::session_feed::fault::Fault;
+use crate::session_feed::harness::{Harness, Ordinal};
+use crate::session_feed::profile::{LiveStream, Traits};
+use crate::session_feed::queue::Mailbox;
+
+/// Milliseconds that a queue of the live feed and of the log feed take for one event. The log's is the slower one: its
+/// events are more, and larger.
+const LIVE_PACE_MS: u64 = 15;
+const LOG_PACE_MS: u64 = 25;
+
+/// A consumer in its place.
+pub struct Attendance<'h> {
+    harness: &'h Harness,
+    session: SessionId,
+    consumer: Consumer,
+    feed: Feed,
+    /// What it keeps.
+    pub ear: Rc<Ear>,
+    queued: Option<Option<usize>>,
+    /// The queues, log feed first, where feeds have them.
+    pub mailboxes: Vec<(Feed, Rc<Mailbox>)>,
+    joins: Option<Ordinal>,
+    leaves: Option<Ordinal>,
+    returns: Option<Ordinal>,
+    listener: RefCell<Option<Rc<dyn Listener>>>,
+}
+
+/// Brings a consumer to a session of `total` chunks. None for who reads the stored log.
+pub fn attend<'h>(
+    harness: &'h Harness,
+    session: SessionId,
+    consumer: Consumer,
+    traits: &Traits,
+    fault: Fault,
+    total: u64,
+) -> Option<Attendance<'h>> {
+    let feed = consumer.feed(traits)?;
+    let queued = match fault {
+        Fault::Queued(most) => Some(most.map(|most| usize::try_from(most).unwrap_or(usize::MAX))),
+        _ => None,
+    };
+    let ear = Ear::new(consumer, session);
+    let mut attendance = Attendance {
+        harness,
+        session,
+        consumer,
+        feed,
+        ear,
+        queued,
+        mailboxes: Vec::new(),
+        joins: (consumer == Consumer::LateJoiner).then_some(total / 2),
+        leaves: (consumer == Consumer::Reconnecting).then_some(total / 3),
+        returns: (consumer == Consumer::Reconnecting).then_some(2 * total / 3),
+        listener: RefCell::default(),
+    };
+    let two_listeners = consumer == Consumer::Renderer && traits.live.stream == LiveStream::Chunks;
+    let (log_too, main): (Option<Rc<dyn Listener>>, Rc<dyn Listener>) = if two_listeners && Feed::Log.streams(traits) {
+        let dim = Rc::new(Dim::default());
+        (Some(Rc::new(Resets(dim.clone()))), Rc::new(Draws { dim, ear: attendance.ear.clone() }))
+    } else {
+        (None, attendance.ear.clone())
+    };
+    if let Some(resets) = log_too {
+        let resets = attendance.behind_a_queue(Feed::Log, resets);
+        harness.on(SESSION_EVENT, resets);
+    }
+    let main = attendance.behind_a_queue(feed, main);
+    *attendance.listener.borrow_mut() = Some(main.clone());
+    if attendance.joins.is_none() {
+        harness.on(feed.event(), main);
+    }
+    Some(attendance)
+}
+
+impl Attendance<'_> {
+    fn behind_a_queue(&mut self, feed: Feed, listener: Rc<dyn Listener>) -> Rc<dyn Listener> {
+        let Some(capacity) = self.queued else { return listener };
+        let pace = if feed == Feed::Log { LOG_PACE_MS } else { LIVE_PACE_MS };
+        let mailbox = Mailbox::new(listener, capacity, pace);
+        self.harness.add_timed(mailbox.clone());
+        self.mailboxes.push((feed, mailbox.clone()));
+        mailbox
+    }
+
+    /// Comes, or comes back, before chunk `at`: with what the variant offers to somebody who missed the beginning.
+    fn catches_up(&self) {
+        match self.feed {
+            Feed::Log => {
+                let cursor = self.ear.seen().cursor;
+                let missed = self.harness.since(self.session, cursor);
+                let noted = self.harness.noted();
+                let of: BTreeMap<_, _> =
+                    noted.appended.iter().filter(|(_, s, _)| *s == self.session).map(|(o, _, seq)| (*seq, *o)).collect();
+                self.ear.catch_up(self.harness, &missed, &|seq| of.get(&seq).copied());
+            }
+            Feed::Frames => self.ear.take_prefix(self.harness, &self.harness.prefix()),
+            // A live event is gone once it was emitted.
+            Feed::Chunks => {}
+        }
+    }
+
+    /// Why a chunk that went out did not come to it, if it was not there.
+    pub fn not_there(&self, ordinal: Ordinal) -> Option<&'static str> {
+        let before_joining = self.joins.is_some_and(|joins| ordinal < joins);
+        let between = |from: Ordinal, to: Ordinal| (from..to).contains(&ordinal);
+        if before_joining {
+            Some("not_joined")
+        } else if self.leaves.zip(self.returns).is_some_and(|(from, to)| between(from, to)) {
+            Some("away")
+        } else {
+            None
+        }
+    }
+
+    /// The consumer.
+    pub fn consumer(&self) -> Consumer {
+        self.consumer
+    }
+
+    /// The feed that it listens to.
+    pub fn feed(&self) -> Feed {
+        self.feed
+    }
+}
+
+impl Streamed for Attendance<'_> {
+    fn streamed(&self, ordinal: Ordinal, _: &Chunk) {
+        if self.joins == Some(ordinal) {
+            self.catches_up();
+            if let Some(listener) = self.listener.borrow().clone() {
+                self.harness.on(self.feed.event(), listener);
+            }
+        }
+        if self.leaves == Some(ordinal) {
+            self.ear.set_away(true);
+        }
+        if self.returns == Some(ordinal) {
+            self.ear.set_away(false);
+            self.catches_up();
+        }
+    }
+}

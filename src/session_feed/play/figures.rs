@@ -1,0 +1,96 @@
+//! The exact counts of one run.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use super::Run;
+use super::settle::{Reading, Stored};
+use crate::record::{Figure, Figures};
+use crate::session_feed::consumer::{Consumer, agreement, request};
+use crate::session_feed::event::{Body, Event};
+use crate::session_feed::store::{Store, dangling};
+
+impl<S: Store + 'static> Run<'_, S> {
+    pub(super) fn figures(&self, log: &[Rc<Event>], stored: &Stored, reading: Option<&Reading>) -> Figures {
+        use Figure as F;
+        let counts = self.harness.bus().counts();
+        let of = |what: fn(&Body) -> bool| log.iter().filter(|e| what(&e.body)).count() as u64;
+        let mut figures = Figures::from([
+            (F::Chunks, self.done.streamed),
+            (F::Events, log.len() as u64),
+            (F::Attempts, self.done.attempts),
+            (F::LogChunks, of(|body| matches!(body, Body::Chunk(..)))),
+            (F::Messages, of(|body| matches!(body, Body::Message(_)))),
+            (F::Dispatches, counts.dispatches),
+            (F::InternalDispatches, counts.internal),
+            (F::ChunkDispatches, counts.chunk_dispatches),
+            (F::FrameDispatches, counts.frame_dispatches),
+            (F::Callbacks, counts.callbacks),
+            (F::ChunkCallbacks, counts.chunk_callbacks),
+            (F::ContainedThrows, counts.contained),
+            (F::ForwardedBytes, self.harness.noted().forwarded),
+            (F::SchemaSites, self.plan.variant.traits().schema_sites()),
+        ]);
+        if let Some(attended) = &self.attended {
+            let seen = &attended.seen;
+            figures.extend([
+                (F::HandledChunks, seen.handled.len() as u64),
+                (F::Filtered, seen.filtered),
+                (F::LookupHits, seen.hits),
+                (F::LookupMisses, seen.misses),
+                (F::Updates, seen.updates),
+                (F::StyleErrors, seen.style_errors),
+                (F::SeqGaps, seen.gaps),
+            ]);
+            if matches!(self.plan.consumer, Consumer::LateJoiner | Consumer::Reconnecting) {
+                let handled: BTreeSet<u64> = seen.handled.iter().copied().collect();
+                let missed = attended.not_there.iter().filter(|(o, _)| !handled.contains(o)).count();
+                figures.insert(F::MissedWhileAway, missed as u64);
+            }
+        }
+        if let Some([on_log, on_live]) = self.two_feeds() {
+            let [on_log, on_live] = [on_log, on_live].map(|o| o.into_iter().collect::<BTreeSet<_>>());
+            figures.insert(F::DivergentChunks, on_log.symmetric_difference(&on_live).count() as u64);
+        } else {
+            // One feed cannot differ from itself.
+            figures.insert(F::DivergentChunks, 0);
+        }
+        figures.extend(of_store(stored));
+        if let Some(reading) = reading {
+            match self.plan.consumer {
+                Consumer::SnapshotReplay => {
+                    figures.insert(F::ScriptsDerived, reading.derived);
+                    figures.insert(F::ScriptsFailed, reading.failed);
+                }
+                Consumer::Resume => {
+                    let said = request(stored.events.iter().map(|e| &**e)).len();
+                    figures.insert(F::RequestMessages, said as u64);
+                }
+                _ => {}
+            }
+        }
+        figures
+    }
+}
+
+/// What the store holds, and what was made of it on load.
+fn of_store(stored: &Stored) -> Figures {
+    use Figure as F;
+    let Some(loaded) = &stored.loaded else { return Figures::new() };
+    let written = &loaded.stored;
+    let events = || stored.events.iter().map(|e| &**e);
+    let cited: usize = events().filter_map(|e| e.cites.as_ref()).map(|c| c.len()).sum();
+    let twice = agreement(events());
+    Figures::from([
+        (F::DurableBytes, written.bytes),
+        (F::DurableEvents, written.events),
+        (F::DurableChunks, written.chunks),
+        (F::Batches, written.batches),
+        (F::Rows, written.rows),
+        (F::PackedRows, written.packed_rows),
+        (F::Cited, cited as u64),
+        (F::Dangling, dangling(&stored.events).len() as u64),
+        (F::RepairedEvents, loaded.added().len() as u64),
+        (F::DivergentSteps, twice.iter().filter(|t| t.chunks != t.message).count() as u64),
+    ])
+}

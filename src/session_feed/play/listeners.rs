@@ -1,0 +1,75 @@
+//! Listeners of the rig's own: those that do nothing, the one that throws, and those that only watch.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use crate::session_feed::bus::{Listener, Payload, Thrown};
+use crate::session_feed::consumer::Feed;
+use crate::session_feed::fault::Fault;
+use crate::session_feed::harness::{Harness, Ordinal};
+use crate::session_feed::profile::Traits;
+use crate::session_feed::queue::Mailbox;
+
+/// Does nothing.
+pub(super) struct Plain;
+
+impl Listener for Plain {
+    fn hear(&self, _: &Harness, _: Payload<'_>) -> Result<(), Thrown> {
+        Ok(())
+    }
+}
+
+/// Throws at one chunk, counted from 1.
+pub(super) struct Thrower(pub(super) u64);
+
+impl Listener for Thrower {
+    fn hear(&self, harness: &Harness, what: Payload<'_>) -> Result<(), Thrown> {
+        let here = what.chunk().is_some() && harness.marked().map(|ordinal| ordinal + 1) == Some(self.0);
+        if here { Err(Thrown("a listener's own fault".to_owned())) } else { Ok(()) }
+    }
+}
+
+/// Notes the chunks that come through one feed's queue.
+#[derive(Default)]
+struct Notes(RefCell<Vec<Ordinal>>);
+
+impl Listener for Notes {
+    fn hear(&self, harness: &Harness, what: Payload<'_>) -> Result<(), Thrown> {
+        if what.chunk().is_some() {
+            self.0.borrow_mut().extend(harness.marked());
+        }
+        Ok(())
+    }
+}
+
+/// What came through one feed.
+pub(super) struct Watcher {
+    pub(super) feed: Feed,
+    notes: Rc<Notes>,
+}
+
+impl Watcher {
+    /// The chunks, in the order in which they came.
+    pub(super) fn got(&self) -> Vec<Ordinal> {
+        self.notes.0.borrow().clone()
+    }
+}
+
+/// A queue takes so long for one event, milliseconds: the log's is the slower one, since its events are more.
+const PACES: [(Feed, u64); 3] = [(Feed::Log, 25), (Feed::Chunks, 22), (Feed::Frames, 22)];
+
+/// Where feeds are queues, somebody watches each of them; a synchronous bus is watched by the harness itself.
+pub(super) fn watchers(harness: &Harness, traits: &Traits, fault: Fault) -> Vec<Watcher> {
+    let Fault::Queued(most) = fault else { return Vec::new() };
+    let capacity = most.map(|most| usize::try_from(most).unwrap_or(usize::MAX));
+    let feeds = PACES.into_iter().filter(|(feed, _)| feed.streams(traits));
+    feeds
+        .map(|(feed, pace)| {
+            let notes = Rc::new(Notes::default());
+            let mailbox = Mailbox::new(notes.clone(), capacity, pace);
+            harness.add_timed(mailbox.clone());
+            harness.on(feed.event(), mailbox);
+            Watcher { feed, notes }
+        })
+        .collect()
+}

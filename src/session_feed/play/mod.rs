@@ -1,0 +1,179 @@
+//! One session played to one consumer: what was noted at every hop, and what the consumer got.
+//!
+//! Deterministic, on one thread, without a clock of its own and without input or output: the store is a memory that counts
+//! its syncs. A crash is a run that stops; what the memory had synced by then is what is loaded again.
+
+mod figures;
+mod listeners;
+mod settle;
+mod trace;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::agent::{Agent, Done, Streamed};
+use super::bus::{ASSISTANT_STREAM, SESSION_EVENT, STREAM_CHUNK, SessionId};
+use super::chunk::Chunk;
+use super::consumer::{Attendance, Consumer, attend};
+use super::fault::Fault;
+use super::harness::{Harness, Ordinal};
+use super::keeper::Keeper;
+use super::profile::Variant;
+use super::script::Script;
+use super::store::{Coordinator, FlushPolicy, JsonlStore, LoadError, Loaded, Memory, Store, load_lines};
+use listeners::{Plain, Thrower, Watcher, watchers};
+pub use settle::Played;
+
+/// When every session begins, milliseconds since the epoch. Fixed, so that a log has the same bytes in every run.
+pub const BEGINS: u64 = 1_750_000_000_000;
+
+/// Plain listeners beside the consumer and the store, which do nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Listeners {
+    /// On the log feed.
+    pub log: u32,
+    /// On the live feed that the variant has.
+    pub live: u32,
+}
+
+/// What is played.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan<'a> {
+    /// By whose rules.
+    pub variant: &'a Variant,
+    /// To whom.
+    pub consumer: Consumer,
+    /// What happens.
+    pub script: &'a Script,
+    /// What goes wrong.
+    pub fault: Fault,
+    /// When events become durable.
+    pub policy: FlushPolicy,
+    /// Whether rows are packed.
+    pub packed: bool,
+    /// Who else listens.
+    pub listeners: Listeners,
+}
+
+/// Plays it, on a store in memory.
+pub fn play(plan: &Plan<'_>) -> Played {
+    let store = JsonlStore::new(Memory::default(), SESSION, plan.packed);
+    let run = Run::of(plan, store);
+    let stored = run.keeper.with(|c| {
+        let bytes = c.store().medium().durable();
+        // What was never written is no broken log.
+        (!bytes.is_empty()).then(|| load_lines(bytes))
+    });
+    run.settle(stored)
+}
+
+/// The name of the session in its store.
+pub const SESSION: &str = "session-1";
+
+/// Plays it and looks at what somebody else wrote: the log that a killed process left on disk, none if it left no file.
+pub fn play_against(plan: &Plan<'_>, stored: Option<Result<Loaded, LoadError>>) -> Played {
+    Run::of(plan, JsonlStore::new(Memory::default(), SESSION, plan.packed)).settle(stored)
+}
+
+/// The bytes that the store holds when the run is over, or when its process is killed.
+pub fn stored_bytes(plan: &Plan<'_>) -> Vec<u8> {
+    let run = Run::of(plan, JsonlStore::new(Memory::default(), SESSION, plan.packed));
+    run.keeper.with(|c| c.store().medium().durable().to_vec())
+}
+
+/// Plays it on a store of the caller's, and stops where the fault kills the process, with what was pending then.
+pub fn write<S: Store + 'static>(plan: &Plan<'_>, store: S) -> Written<S> {
+    let run = Run::of(plan, store);
+    Written { done: run.done.clone(), failure: run.keeper.failure(), keeper: run.keeper }
+}
+
+/// A session that was played for its store alone.
+pub struct Written<S> {
+    /// What the agent did.
+    pub done: Done,
+    /// The first failure of the store.
+    pub failure: Option<String>,
+    /// The store's end.
+    pub keeper: Rc<Keeper<S>>,
+}
+
+/// A run that is over, before anybody looks at it.
+struct Run<'a, S> {
+    plan: Plan<'a>,
+    harness: Rc<Harness>,
+    session: SessionId,
+    done: Done,
+    keeper: Rc<Keeper<S>>,
+    produced: Vec<Chunk>,
+    /// What the consumer got, for one that listens, and how it attended.
+    attended: Option<Attended>,
+    watchers: Vec<Watcher>,
+}
+
+/// What is left of an attendance once the session is over.
+struct Attended {
+    feed: super::consumer::Feed,
+    seen: super::consumer::Seen,
+    not_there: Vec<(Ordinal, &'static str)>,
+    overflowed: Vec<Ordinal>,
+}
+
+/// Keeps what the model streams, and tells the consumer's attendance of it.
+struct Watch<'a, 'h> {
+    produced: RefCell<Vec<Chunk>>,
+    attendance: Option<&'a Attendance<'h>>,
+}
+
+impl Streamed for Watch<'_, '_> {
+    fn streamed(&self, ordinal: Ordinal, chunk: &Chunk) {
+        self.produced.borrow_mut().push(chunk.clone());
+        if let Some(attendance) = self.attendance {
+            attendance.streamed(ordinal, chunk);
+        }
+    }
+}
+
+impl<'a, S: Store + 'static> Run<'a, S> {
+    fn of(plan: &Plan<'a>, store: S) -> Run<'a, S> {
+        let traits = plan.variant.traits();
+        let harness = Rc::new(Harness::new(traits.bus.clone(), BEGINS, true));
+        let session = harness.open(Vec::new());
+        let keeper = Keeper::new(session, Coordinator::new(store, plan.policy));
+        harness.on(SESSION_EVENT, keeper.clone());
+        harness.add_timed(keeper.clone());
+        let live = [STREAM_CHUNK, ASSISTANT_STREAM];
+        (0..plan.listeners.log).for_each(|_| harness.on(SESSION_EVENT, Rc::new(Plain)));
+        (0..plan.listeners.live).for_each(|_| live.iter().for_each(|name| harness.on(name, Rc::new(Plain))));
+        let total = plan.script.chunks().count() as u64;
+        let attendance = attend(&harness, session, plan.consumer, traits, plan.fault, total);
+        let watchers = watchers(&harness, traits, plan.fault);
+        // Behind everybody else, so that its throw keeps nobody from hearing what it threw at.
+        match plan.fault {
+            Fault::LogListenerThrows(k) => harness.on(SESSION_EVENT, Rc::new(Thrower(k))),
+            Fault::LiveListenerThrows(k) => live.iter().for_each(|name| harness.on(name, Rc::new(Thrower(k)))),
+            _ => {}
+        }
+        let watch = Watch { produced: RefCell::default(), attendance: attendance.as_ref() };
+        let agent = Agent::new(&harness, session, traits, plan.fault, plan.script.rate, Some(&watch));
+        let done = agent.play(plan.script);
+        if !done.killed {
+            harness.settle();
+            // A session that is disposed of writes what is pending.
+            let _ = keeper.close();
+        }
+        let produced = watch.produced.into_inner();
+        let attended = attendance.as_ref().map(|a| attended(a, produced.len() as u64));
+        drop(attendance);
+        Run { plan: *plan, harness, session, done, keeper, produced, attended, watchers }
+    }
+}
+
+fn attended(attendance: &Attendance<'_>, produced: u64) -> Attended {
+    let overflowed = attendance.mailboxes.iter().filter(|(feed, _)| *feed == attendance.feed());
+    Attended {
+        feed: attendance.feed(),
+        seen: attendance.ear.seen(),
+        not_there: (0..produced).filter_map(|o| Some((o, attendance.not_there(o)?))).collect(),
+        overflowed: overflowed.flat_map(|(_, mailbox)| mailbox.dropped()).flatten().collect(),
+    }
+}
