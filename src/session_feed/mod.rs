@@ -5,3 +5,4 @@
 
 pub mod chunk;
 pub mod event;
+pub mod store;
