@@ -34,3 +34,4 @@ pub use harness::Harness;
 pub use play::{Listeners, Plan, Played, play};
 pub use profile::{Variant, Variants};
 pub use script::{Script, Shape};
+pub mod store;

@@ -1,0 +1,87 @@
+//! Reads a log back, and says what was wrong with it.
+//!
+//! Three answers. A log that is whole is loaded. A log that a crash has cut is loaded up to the last batch that is whole, what
+//! the crash left open is closed, and both are said. Everything else is refused, with the position and what was expected:
+//! damage that is not at the very end, or in a batch in which a turn ended; a hole or a repetition in the seqs; a message
+//! that cites what is not there; another format. Loading never writes.
+
+mod fault;
+mod gather;
+mod lines;
+mod mend;
+mod repaired;
+
+use std::path::Path;
+use std::rc::Rc;
+
+pub use fault::{Kept, LoadError, Position, Problem};
+pub use mend::{Dropped, Mend, Torn};
+pub use repaired::{RepairError, repaired};
+
+use super::super::event::Event;
+use super::frame::Header;
+use super::written::Written;
+use gather::{Fault, Gather};
+
+/// How every SQLite file begins.
+const SQLITE: &[u8] = b"SQLite format 3\0";
+
+/// A log that was read.
+#[derive(Debug)]
+pub struct Loaded {
+    /// Its header.
+    pub header: Header,
+    /// Its events, and behind them those of the repair.
+    pub events: Vec<Rc<Event>>,
+    /// What is stored of it and was kept, by the same counts as those of the writer; `bytes` is where the kept part ends.
+    pub stored: Written,
+    /// What was repaired, in this order: what was dropped, then each event that was added. Empty for a log that is whole.
+    pub mends: Vec<Mend>,
+}
+
+impl Loaded {
+    fn new(header: Header, gather: Gather, dropped: Option<Dropped>) -> Result<Loaded, Fault> {
+        gather.cited()?;
+        let Gather { mut events, read, .. } = gather;
+        let mut mends: Vec<Mend> = dropped.map(Mend::Dropped).into_iter().collect();
+        for (event, mend) in mend::closing(&events) {
+            events.push(Rc::new(event));
+            mends.push(mend);
+        }
+        Ok(Loaded { header, events, stored: read, mends })
+    }
+
+    /// The events that are stored.
+    pub fn stored_events(&self) -> &[Rc<Event>] {
+        &self.events[..self.events.len() - self.added().len()]
+    }
+
+    /// The events that the repair added.
+    pub fn added(&self) -> &[Rc<Event>] {
+        let stored = usize::try_from(self.stored.events).unwrap_or(usize::MAX);
+        self.events.get(stored..).unwrap_or_default()
+    }
+}
+
+/// Loads the log at `path`, of either store.
+pub fn load(path: &Path) -> Result<Loaded, LoadError> {
+    let bytes = std::fs::read(path).map_err(|error| LoadError::Read { path: path.to_owned(), error })?;
+    if bytes.starts_with(SQLITE) {
+        return Err(refused(path, (Position::File, Problem::NeedsSqlite)));
+    }
+    from_lines(&bytes).map_err(|fault| refused(path, fault))
+}
+
+/// Loads a log of JSON lines that is in memory.
+pub fn load_lines(bytes: &[u8]) -> Result<Loaded, LoadError> {
+    from_lines(bytes).map_err(|fault| refused(Path::new("memory"), fault))
+}
+
+fn from_lines(bytes: &[u8]) -> Result<Loaded, Fault> {
+    let (header, gather, dropped) = lines::read(bytes)?;
+    Loaded::new(header, gather, dropped)
+}
+
+fn refused(path: &Path, (at, problem): Fault) -> LoadError {
+    LoadError::Refused { path: path.to_owned(), at, problem }
+}
