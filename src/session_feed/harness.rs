@@ -136,6 +136,11 @@ impl Harness {
         self.logs.borrow().get(session as usize).cloned().unwrap_or_default()
     }
 
+    /// The length of a log: the seq of the next event.
+    pub fn length(&self, session: SessionId) -> Seq {
+        self.logs.borrow().get(session as usize).map_or(0, |log| log.len() as Seq)
+    }
+
     /// Events of a log from `from` on.
     pub fn since(&self, session: SessionId, from: Seq) -> Vec<Rc<Event>> {
         let logs = self.logs.borrow();

@@ -7,7 +7,7 @@ const MAX_SAFE: u64 = (1 << 53) - 1;
 
 /// Where the first value stands that would not come back, and what it is. `NaN`, infinities, cycles and sparse arrays
 /// cannot be written as a [`Value`] in the first place.
-pub fn lossy(value: &Value) -> Option<(String, &'static str)> {
+pub(super) fn lossy(value: &Value) -> Option<(String, &'static str)> {
     match value {
         Value::Number(n) => {
             let beyond = n.as_u64().is_some_and(|n| n > MAX_SAFE)

@@ -34,7 +34,15 @@ impl Mailbox {
     /// A queue of `capacity` events (none: no bound) before `inner`.
     pub fn new(inner: Rc<dyn Listener>, capacity: Option<usize>, pace_ms: u64) -> Rc<Mailbox> {
         let (queue, dropped) = (RefCell::default(), RefCell::default());
-        Rc::new(Mailbox { inner, capacity, pace_ms, queue, next: Cell::new(None), dropped, deepest: Cell::new(0) })
+        Rc::new(Mailbox {
+            inner,
+            capacity,
+            pace_ms,
+            queue,
+            next: Cell::new(None),
+            dropped,
+            deepest: Cell::new(0),
+        })
     }
 
     /// The chunks that went because the queue was full; events without one are among them as none.
@@ -52,7 +60,9 @@ impl Listener for Mailbox {
     fn hear(&self, harness: &Harness, what: Payload<'_>) -> Result<(), Thrown> {
         let waiting = match what {
             Payload::Logged { session, event } => Waiting::Logged { session, event: event.clone() },
-            Payload::Chunk { session, place, chunk } => Waiting::Chunk { session, place, chunk: chunk.clone() },
+            Payload::Chunk { session, place, chunk } => {
+                Waiting::Chunk { session, place, chunk: chunk.clone() }
+            }
             Payload::Frame { session, frame } => Waiting::Frame { session, frame: frame.clone() },
         };
         let mut queue = self.queue.borrow_mut();
@@ -80,7 +90,9 @@ impl Timed for Mailbox {
         harness.mark(ordinal);
         let what = match &waiting {
             Waiting::Logged { session, event } => Payload::Logged { session: *session, event },
-            Waiting::Chunk { session, place, chunk } => Payload::Chunk { session: *session, place: *place, chunk },
+            Waiting::Chunk { session, place, chunk } => {
+                Payload::Chunk { session: *session, place: *place, chunk }
+            }
             Waiting::Frame { session, frame } => Payload::Frame { session: *session, frame },
         };
         // Nobody is there to throw to: the emit returned long ago.

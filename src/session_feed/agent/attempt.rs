@@ -60,6 +60,9 @@ impl Attempt<'_, '_> {
             let body = Body::Chunk(self.place, chunk.clone());
             let seq = agent.harness.append(agent.session, body, None)?;
             self.seqs.push(seq);
+        } else if agent.traits.durable.chunks == KeptChunks::None && agent.traits.durable.cites {
+            // The field was kept and what it points to was not: the seqs that the chunks would have had.
+            self.seqs.push(agent.harness.length(agent.session) + self.seqs.len() as Seq);
         }
         if agent.fault == Fault::KillBetween(nth) {
             return Err(Halt::Killed);

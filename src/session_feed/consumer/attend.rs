@@ -66,12 +66,13 @@ pub fn attend<'h>(
         listener: RefCell::default(),
     };
     let two_listeners = consumer == Consumer::Renderer && traits.live.stream == LiveStream::Chunks;
-    let (log_too, main): (Option<Rc<dyn Listener>>, Rc<dyn Listener>) = if two_listeners && Feed::Log.streams(traits) {
-        let dim = Rc::new(Dim::default());
-        (Some(Rc::new(Resets(dim.clone()))), Rc::new(Draws { dim, ear: attendance.ear.clone() }))
-    } else {
-        (None, attendance.ear.clone())
-    };
+    let (log_too, main): (Option<Rc<dyn Listener>>, Rc<dyn Listener>) =
+        if two_listeners && Feed::Log.streams(traits) {
+            let dim = Rc::new(Dim::default());
+            (Some(Rc::new(Resets(dim.clone()))), Rc::new(Draws { dim, ear: attendance.ear.clone() }))
+        } else {
+            (None, attendance.ear.clone())
+        };
     if let Some(resets) = log_too {
         let resets = attendance.behind_a_queue(Feed::Log, resets);
         harness.on(SESSION_EVENT, resets);
@@ -101,8 +102,12 @@ impl Attendance<'_> {
                 let cursor = self.ear.seen().cursor;
                 let missed = self.harness.since(self.session, cursor);
                 let noted = self.harness.noted();
-                let of: BTreeMap<_, _> =
-                    noted.appended.iter().filter(|(_, s, _)| *s == self.session).map(|(o, _, seq)| (*seq, *o)).collect();
+                let of: BTreeMap<_, _> = noted
+                    .appended
+                    .iter()
+                    .filter(|(_, s, _)| *s == self.session)
+                    .map(|(o, _, seq)| (*seq, *o))
+                    .collect();
                 self.ear.catch_up(self.harness, &missed, &|seq| of.get(&seq).copied());
             }
             Feed::Frames => self.ear.take_prefix(self.harness, &self.harness.prefix()),

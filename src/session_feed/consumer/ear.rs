@@ -75,7 +75,12 @@ impl Ear {
     }
 
     /// Takes what it missed out of the log, from its cursor on.
-    pub fn catch_up(&self, harness: &Harness, missed: &[Rc<Event>], ordinal_of: &dyn Fn(Seq) -> Option<Ordinal>) {
+    pub fn catch_up(
+        &self,
+        harness: &Harness,
+        missed: &[Rc<Event>],
+        ordinal_of: &dyn Fn(Seq) -> Option<Ordinal>,
+    ) {
         for event in missed {
             self.at(event.seq);
             if let Body::Chunk(place, chunk) = &event.body {

@@ -93,11 +93,15 @@ impl Consumer {
             Consumer::Resume => "makes the next model request of the stored log, surface events only",
             Consumer::Transcript => "shows a stored session: messages, and chunks where a step has none",
             Consumer::SnapshotReplay => "takes the stored log for the model's script, split at finish",
-            Consumer::Renderer => "the renderer of the same release: follows whichever feed streams, a frame every 16 ms",
+            Consumer::Renderer => {
+                "the renderer of the same release: follows whichever feed streams, a frame every 16 ms"
+            }
             Consumer::Acp => "the ACP bridge since 2026-07-23: an update a committed text block, no deltas",
             Consumer::AcpPerDelta => "the ACP bridge before: an update a visible delta, from session/event",
             Consumer::StalePlugin => "a plugin that still subscribes to agent/stream-chunk",
-            Consumer::MigratedPlugin => "a plugin that filters session/event and looks the agent up by session id",
+            Consumer::MigratedPlugin => {
+                "a plugin that filters session/event and looks the agent up by session id"
+            }
             Consumer::AppendingPlugin => "a plugin that appends an event from its listener for every chunk",
             Consumer::Telemetry => "ships the first chunk of each step and wants no text",
             Consumer::LateJoiner => "comes when half of the chunks have been streamed",

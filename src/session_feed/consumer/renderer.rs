@@ -29,7 +29,9 @@ impl Listener for Draws {
     fn hear(&self, harness: &Harness, what: Payload<'_>) -> Result<(), Thrown> {
         match what.chunk().and_then(Chunk::delta) {
             Some((BlockKind::Reasoning, ..)) => self.dim.0.set(true),
-            Some((BlockKind::Text, _, text)) if self.dim.0.get() && !text.is_empty() => self.ear.wrong_style(),
+            Some((BlockKind::Text, _, text)) if self.dim.0.get() && !text.is_empty() => {
+                self.ear.wrong_style()
+            }
             _ => {}
         }
         self.ear.hear(harness, what)
@@ -41,7 +43,7 @@ impl Listener for Resets {
         if let Payload::Logged { event, .. } = what
             && let Body::Chunk(_, Chunk::BlockStart { kind: BlockKind::Text, .. }) = &event.body
         {
-            self.dim.0.set(false);
+            self.0.0.set(false);
         }
         Ok(())
     }

@@ -64,7 +64,8 @@ pub fn transcript<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<Shown>
             }
             Body::Message(message) => {
                 let place = Place { turn: message.turn, step: message.step };
-                let shown = Shown { place, blocks: message.blocks.clone(), from: vec![Read::Settlement(event.seq)] };
+                let shown =
+                    Shown { place, blocks: message.blocks.clone(), from: vec![Read::Settlement(event.seq)] };
                 messages.insert(place, shown);
             }
             _ => {}
@@ -153,8 +154,10 @@ pub fn agreement<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<Twice> 
                 chunks.insert(event.seq, chunk);
             }
             Body::Message(message) => {
-                let embedded = message.stream.as_ref().map(|s| s.iter().map(|t| &t.chunk).collect::<Vec<_>>());
-                let cited = event.cites.as_ref().map(|c| c.iter().filter_map(|s| chunks.get(s).copied()).collect());
+                let embedded =
+                    message.stream.as_ref().map(|s| s.iter().map(|t| &t.chunk).collect::<Vec<_>>());
+                let cited =
+                    event.cites.as_ref().map(|c| c.iter().filter_map(|s| chunks.get(s).copied()).collect());
                 if let Some(of) = embedded.or(cited) {
                     twice.push(compare(message, of));
                 }

@@ -8,7 +8,8 @@ use super::settle::{Reading, Stored};
 use crate::record::{Figure, Figures};
 use crate::session_feed::consumer::{Consumer, agreement, request};
 use crate::session_feed::event::{Body, Event};
-use crate::session_feed::store::{Store, dangling};
+use crate::session_feed::store::Store;
+use crate::session_feed::store::provenance::dangling;
 
 impl<S: Store + 'static> Run<'_, S> {
     pub(super) fn figures(&self, log: &[Rc<Event>], stored: &Stored, reading: Option<&Reading>) -> Figures {

@@ -6,6 +6,8 @@
 mod figures;
 mod listeners;
 mod settle;
+#[cfg(test)]
+mod tests;
 mod trace;
 
 use std::cell::RefCell;
@@ -22,7 +24,7 @@ use super::profile::Variant;
 use super::script::Script;
 use super::store::{Coordinator, FlushPolicy, JsonlStore, LoadError, Loaded, Memory, Store, load_lines};
 use listeners::{Plain, Thrower, Watcher, watchers};
-pub use settle::Played;
+pub use settle::{Accounts, Played};
 
 /// When every session begins, milliseconds since the epoch. Fixed, so that a log has the same bytes in every run.
 pub const BEGINS: u64 = 1_750_000_000_000;
@@ -150,7 +152,9 @@ impl<'a, S: Store + 'static> Run<'a, S> {
         // Behind everybody else, so that its throw keeps nobody from hearing what it threw at.
         match plan.fault {
             Fault::LogListenerThrows(k) => harness.on(SESSION_EVENT, Rc::new(Thrower(k))),
-            Fault::LiveListenerThrows(k) => live.iter().for_each(|name| harness.on(name, Rc::new(Thrower(k)))),
+            Fault::LiveListenerThrows(k) => {
+                live.iter().for_each(|name| harness.on(name, Rc::new(Thrower(k))))
+            }
             _ => {}
         }
         let watch = Watch { produced: RefCell::default(), attendance: attendance.as_ref() };

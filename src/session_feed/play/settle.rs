@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::trace::{PieceOf, ReadBack};
 use super::Run;
+use super::trace::{PieceOf, ReadBack};
 use crate::probe::FeedTrace;
 use crate::record::observation::Piece;
 use crate::record::{Class, Durables, Figures, Reason, Signal};
@@ -82,8 +82,7 @@ impl<S: Store + 'static> Run<'_, S> {
             Some(Err(error)) => Stored { events: Vec::new(), loaded: None, refused: Some(error.to_string()) },
         };
         let consumer = self.plan.consumer;
-        let mut trace =
-            FeedTrace { path: consumer.path(self.plan.variant.traits()), ..FeedTrace::default() };
+        let mut trace = FeedTrace { path: consumer.path(self.plan.variant.traits()), ..FeedTrace::default() };
         let mut pieces = PieceOf::new();
         for (ordinal, chunk) in (0..).zip(&self.produced) {
             if let Some(piece) = piece_of(chunk) {
@@ -153,7 +152,10 @@ impl<S: Store + 'static> Run<'_, S> {
             accounts: self.accounts(&log, stored),
             messages_at: seen.map(|s| places(&s.messages_at)).unwrap_or_default(),
             deltas_at: seen.map(|s| places(&s.deltas_at)).unwrap_or_default(),
-            request: request(stored.events.iter().map(|e| &**e)).into_iter().map(|s| (s.role, s.text)).collect(),
+            request: request(stored.events.iter().map(|e| &**e))
+                .into_iter()
+                .map(|s| (s.role, s.text))
+                .collect(),
             rig_faults: self.keeper.failure().into_iter().collect(),
             trace,
         }
@@ -166,7 +168,10 @@ impl<S: Store + 'static> Run<'_, S> {
         let events = if stored.loaded.is_some() { &stored.events[..] } else { log };
         let twice = agreement(events.iter().map(|e| &**e));
         if !twice.is_empty() {
-            let texts = [twice.iter().map(|t| t.chunks.as_str()).collect(), twice.iter().map(|t| t.message.as_str()).collect()];
+            let texts = [
+                twice.iter().map(|t| t.chunks.as_str()).collect(),
+                twice.iter().map(|t| t.message.as_str()).collect(),
+            ];
             accounts.push(Accounts { names: ["chunks", "message"], texts });
         }
         if let Some([on_log, on_live]) = self.two_feeds() {
@@ -174,7 +179,8 @@ impl<S: Store + 'static> Run<'_, S> {
                 let chunks = ordinals.iter().filter_map(|o| self.produced.get(usize::try_from(*o).ok()?));
                 chunks.filter_map(piece_of).map(|p| p.text).collect()
             };
-            accounts.push(Accounts { names: ["log feed", "live feed"], texts: [text(&on_log), text(&on_live)] });
+            accounts
+                .push(Accounts { names: ["log feed", "live feed"], texts: [text(&on_log), text(&on_live)] });
         }
         accounts
     }
@@ -207,7 +213,10 @@ pub(super) struct Reading {
 fn reading(consumer: Consumer, stored: &Stored) -> Reading {
     let events = || stored.events.iter().map(|e| &**e);
     let mut reading = Reading {
-        back: ReadBack { stored: stored.loaded.as_ref().map_or(0, |l| l.stored.events), ..ReadBack::default() },
+        back: ReadBack {
+            stored: stored.loaded.as_ref().map_or(0, |l| l.stored.events),
+            ..ReadBack::default()
+        },
         delivered: Vec::new(),
         view: None,
         surfaced: Vec::new(),
@@ -275,7 +284,9 @@ fn edited(mut events: Vec<Rc<Event>>, fault: Fault) -> Vec<Rc<Event>> {
         let body = match (&event.body, fault) {
             (Body::Message(message), Fault::EditMessage) => {
                 let mut message = message.clone();
-                let Some(block) = message.blocks.iter_mut().find(|b| b.kind == BlockKind::Text) else { continue };
+                let Some(block) = message.blocks.iter_mut().find(|b| b.kind == BlockKind::Text) else {
+                    continue;
+                };
                 block.text = edit(&block.text);
                 Body::Message(message)
             }

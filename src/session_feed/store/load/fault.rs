@@ -140,7 +140,9 @@ pub enum Problem {
         found: Seq,
     },
     /// A message that cites what it cannot be made of.
-    #[error("the message with seq {message} cites seq {cited}, {why}: expected an earlier chunk of its own step")]
+    #[error(
+        "the message with seq {message} cites seq {cited}, {why}: expected an earlier chunk of its own step"
+    )]
     Dangling {
         /// The message.
         message: Seq,

@@ -130,7 +130,10 @@ fn frame<'a>(reader: &mut Reader<'a>, number: u64) -> Result<Result<Whole<'a>, T
         let position = reader.position();
         // The checksum fits: a batch without a line end at its end was written so.
         let row = reader.line().filter(|_| reader.at <= end);
-        rows.push((position, row.ok_or_else(|| Problem::Row("its line does not end in the frame".to_owned()))?));
+        rows.push((
+            position,
+            row.ok_or_else(|| Problem::Row("its line does not end in the frame".to_owned()))?,
+        ));
     }
     let Frame { first, events, ends, .. } = frame;
     Ok(Ok((Declared { at, number, first, events, ends }, rows)))

@@ -71,7 +71,9 @@ impl fmt::Display for Mend {
                 };
                 write!(f, "left out the last batch, {bytes} bytes from {at} on: {why}")
             }
-            Mend::ToolResult { seq, call } => write!(f, "seq {seq}: an error for the unanswered call `{call}`"),
+            Mend::ToolResult { seq, call } => {
+                write!(f, "seq {seq}: an error for the unanswered call `{call}`")
+            }
             Mend::StepEnd { seq, place } => {
                 write!(f, "seq {seq}: the end of step {} of turn {}", place.step, place.turn)
             }
@@ -120,7 +122,10 @@ pub(super) fn closing(events: &[Rc<Event>]) -> Vec<(Event, Mend)> {
     for (place, call) in open.calls {
         let text = "interrupted: the process ended before the tool answered".to_owned();
         let result = Returned { id: call.id.clone(), text, error: true };
-        add(Body::ToolResult(place, Box::new(result)), &|seq| Mend::ToolResult { seq, call: call.id.clone() });
+        add(Body::ToolResult(place, Box::new(result)), &|seq| Mend::ToolResult {
+            seq,
+            call: call.id.clone(),
+        });
     }
     if let Some(place) = open.step {
         add(Body::StepEnd(place), &|seq| Mend::StepEnd { seq, place });
