@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::attach::Attach;
+use super::bench_feed::BenchFeed;
 use super::calibrate::Calibrate;
 use super::fanout::FanOut;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
@@ -58,6 +59,7 @@ pub(super) enum Command {
 #[derive(Debug, Subcommand)]
 pub(super) enum BenchCommand {
     Fanout(FanOut),
+    Feed(BenchFeed),
     /// Subscribe many sockets to a server, and say what reading cost and what was missing
     Client(BenchClient),
 }

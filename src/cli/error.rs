@@ -14,6 +14,7 @@ use crate::run::attach::AttachError;
 use crate::run::calibrate::CalibrateError;
 use crate::run::calibrate_server::CalibrateServerError;
 use crate::run::fanout::FanOutError;
+use crate::run::feed_bench::FeedBenchError;
 use crate::run::live_bench::LiveBenchError;
 use crate::scenario::ScenarioError;
 use crate::suite::PlanError;
@@ -41,6 +42,8 @@ pub(super) enum CliError {
     Model(#[from] ModelError),
     #[error(transparent)]
     FanOut(#[from] FanOutError),
+    #[error(transparent)]
+    FeedBench(#[from] FeedBenchError),
     #[error(transparent)]
     LiveBench(#[from] LiveBenchError),
     #[error(transparent)]
@@ -79,6 +82,7 @@ impl CliError {
             CliError::NothingRan(_) => ExitCode::NothingRan,
             // The machine, the rig or an environment could not do it: nothing was said of any server.
             CliError::FanOut(_)
+            | CliError::FeedBench(_)
             | CliError::LiveBench(_)
             | CliError::Turns(_)
             | CliError::CalibrateServer(_)

@@ -4,6 +4,7 @@ mod address;
 mod args;
 mod attach;
 mod bench_client;
+mod bench_feed;
 mod bench_target;
 mod calibrate;
 mod check;
@@ -57,6 +58,7 @@ pub fn main() -> ExitCode {
         Command::Attach(attach) => attach::run(attach),
         Command::Bench(bench) => match bench {
             BenchCommand::Fanout(fanout) => fanout::run(fanout),
+            BenchCommand::Feed(feed) => bench_feed::run(feed),
             BenchCommand::Client(client) => bench_client::run(client),
         },
     };

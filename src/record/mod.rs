@@ -8,6 +8,7 @@ pub mod certificate;
 pub mod cost;
 pub mod expectation;
 pub mod extract;
+pub mod feed_bench;
 pub mod figure;
 pub mod flow;
 pub mod idle;

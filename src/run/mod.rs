@@ -8,6 +8,7 @@ pub mod calibrate_server;
 mod cell;
 pub mod fanout;
 mod fault;
+pub mod feed_bench;
 mod idle;
 pub mod live;
 pub mod live_bench;

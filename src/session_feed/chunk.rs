@@ -97,26 +97,49 @@ pub struct Block {
     pub text: String,
 }
 
-/// The blocks that chunks add up to, in the order of their index. Blocks without a character are left out, and so is
-/// everything after `upto` chunks.
+/// Adds chunks up to the blocks of a message, in the order of their index. Blocks without a character are left out.
 ///
 /// A delta whose block was never begun opens it: a stream that lost its first chunk still adds up to what is left.
-pub fn assemble<'a>(chunks: impl IntoIterator<Item = &'a Chunk>) -> Vec<Block> {
-    let mut blocks: std::collections::BTreeMap<u32, Block> = std::collections::BTreeMap::new();
-    for chunk in chunks {
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Assembler {
+    blocks: std::collections::BTreeMap<u32, Block>,
+    usage: Option<(u64, u64)>,
+}
+
+impl Assembler {
+    /// Takes the next chunk.
+    pub fn push(&mut self, chunk: &Chunk) {
         match chunk {
             Chunk::BlockStart { index, kind } => {
-                blocks.entry(*index).or_insert_with(|| Block { kind: *kind, text: String::new() });
+                self.blocks.entry(*index).or_insert_with(|| Block { kind: *kind, text: String::new() });
             }
+            Chunk::Usage { input, output } => self.usage = Some((*input, *output)),
             _ => {
                 if let Some((kind, index, text)) = chunk.delta() {
-                    let block = blocks.entry(index).or_insert_with(|| Block { kind, text: String::new() });
+                    let block =
+                        self.blocks.entry(index).or_insert_with(|| Block { kind, text: String::new() });
                     block.text.push_str(text);
                 }
             }
         }
     }
-    blocks.into_values().filter(|block| !block.text.is_empty()).collect()
+
+    /// What the request cost, tokens in and out, once that was streamed.
+    pub fn usage(&self) -> Option<(u64, u64)> {
+        self.usage
+    }
+
+    /// The blocks that have text.
+    pub fn blocks(&self) -> Vec<Block> {
+        self.blocks.values().filter(|block| !block.text.is_empty()).cloned().collect()
+    }
+}
+
+/// The blocks that chunks add up to; see [`Assembler`].
+pub fn assemble<'a>(chunks: impl IntoIterator<Item = &'a Chunk>) -> Vec<Block> {
+    let mut assembler = Assembler::default();
+    chunks.into_iter().for_each(|chunk| assembler.push(chunk));
+    assembler.blocks()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod bench;
 pub mod calibrate;
 mod digest;
 pub mod extract;
+mod feed_bench;
 pub mod live;
 pub mod live_bench;
 mod ratios;
@@ -24,6 +25,7 @@ use crate::run::{self, CellRun, Options, Parties};
 use crate::scenario::{Cell, Scenario, ScenarioError, Selection, expand};
 use crate::seed::Seed;
 pub use bench::fan_out;
+pub use feed_bench::feed;
 
 /// Cells to run, and the questions they answer.
 #[derive(Debug)]

@@ -1,10 +1,8 @@
 //! One attempt at a reply: its chunks on both feeds, and how it is settled.
 
-use std::rc::Rc;
-
 use super::{Agent, Halt, message};
 use crate::session_feed::bus::{ASSISTANT_STREAM, Frame, Payload, STREAM_CHUNK, Says, Thrown};
-use crate::session_feed::chunk::{BlockKind, Chunk};
+use crate::session_feed::chunk::{Assembler, BlockKind, Chunk};
 use crate::session_feed::event::{Attempt as Settled, Body, Place, Seq, Timed};
 use crate::session_feed::fault::Fault;
 use crate::session_feed::harness::Ordinal;
@@ -16,10 +14,13 @@ pub(super) struct Attempt<'a, 'h> {
     place: Place,
     number: u32,
     revision: u64,
-    /// The chunks that the loop assembled, with their times and numbers.
-    chunks: Vec<Rc<Chunk>>,
-    times: Vec<u64>,
+    /// What the loop assembled so far, and the numbers of its chunks.
+    assembler: Assembler,
+    /// Whether text for a person is in it.
+    visible: bool,
     ordinals: Vec<Ordinal>,
+    /// The chunks with their times, where a settlement embeds them.
+    timed: Vec<Timed>,
     /// The seqs of those that were appended (`chunkSeqs`).
     seqs: Vec<Seq>,
 }
@@ -28,8 +29,9 @@ impl<'h> Agent<'h> {
     pub(super) fn attempt(&self, place: Place) -> Attempt<'_, 'h> {
         let number = u32::try_from(self.done.borrow().attempts).unwrap_or(u32::MAX);
         self.done.borrow_mut().attempts += 1;
-        let (chunks, times, ordinals, seqs) = Default::default();
-        Attempt { agent: self, place, number, revision: 0, chunks, times, ordinals, seqs }
+        let (assembler, ordinals, timed, seqs) = Default::default();
+        let (revision, visible) = (0, false);
+        Attempt { agent: self, place, number, revision, assembler, visible, ordinals, timed, seqs }
     }
 }
 
@@ -79,9 +81,12 @@ impl Attempt<'_, '_> {
                 agent.harness.extend_prefix(self.place, chunk);
             }
         }
-        self.chunks.push(Rc::new(chunk.clone()));
-        self.times.push(agent.harness.now());
+        self.assembler.push(chunk);
+        self.visible |= matches!(chunk.delta(), Some((BlockKind::Text, _, text)) if !text.is_empty());
         self.ordinals.push(ordinal);
+        if agent.traits.durable.chunks == KeptChunks::Embedded {
+            self.timed.push(Timed { time: agent.harness.now(), chunk: chunk.clone() });
+        }
         agent.harness.mark(None);
         match agent.fault {
             Fault::Kill(k) if k == nth => Err(Halt::Killed),
@@ -105,11 +110,7 @@ impl Attempt<'_, '_> {
 
     /// The person cancelled: the text that was delivered is committed, where the variant does that and there is any.
     pub(super) fn cancel(self) -> Result<(), Halt> {
-        let visible = self
-            .chunks
-            .iter()
-            .any(|c| matches!(c.delta(), Some((BlockKind::Text, _, text)) if !text.is_empty()));
-        if visible && self.agent.traits.cancel.commits_prefix { self.settle(true) } else { self.fail() }
+        if self.visible && self.agent.traits.cancel.commits_prefix { self.settle(true) } else { self.fail() }
     }
 
     /// The attempt made no message.
@@ -117,16 +118,17 @@ impl Attempt<'_, '_> {
         if self.agent.traits.durable.chunks != KeptChunks::Embedded {
             return self.frame(Says::Abandoned);
         }
-        let settled = Settled { turn: self.place.turn, step: self.place.step, stream: self.timed() };
+        let settled =
+            Settled { turn: self.place.turn, step: self.place.step, stream: std::mem::take(&mut self.timed) };
         let seq = self.agent.append(Body::Attempt(Box::new(settled)), None)?;
         self.note(seq);
         self.frame(Says::Committed { kind: "assistant/attempt", seq })
     }
 
     fn settle(mut self, interrupted: bool) -> Result<(), Halt> {
-        let mut message = message(self.place, &self.chunks, interrupted);
+        let mut message = message(self.place, &self.assembler, interrupted);
         if self.agent.traits.durable.chunks == KeptChunks::Embedded {
-            message.stream = Some(self.timed());
+            message.stream = Some(std::mem::take(&mut self.timed));
         }
         let cites = self.agent.traits.durable.cites.then(|| self.seqs.clone().into_boxed_slice());
         let seq = self.agent.append(Body::Message(Box::new(message)), cites)?;
@@ -136,11 +138,6 @@ impl Attempt<'_, '_> {
 
     fn note(&self, seq: Seq) {
         self.agent.done.borrow_mut().settled.push((seq, self.ordinals.clone()));
-    }
-
-    fn timed(&self) -> Vec<Timed> {
-        let timed = self.chunks.iter().zip(&self.times);
-        timed.map(|(chunk, time)| Timed { time: *time, chunk: (**chunk).clone() }).collect()
     }
 
     /// A frame of the transient stream, where there is one.

@@ -3,10 +3,9 @@
 mod attempt;
 
 use std::cell::RefCell;
-use std::rc::Rc;
 
 use super::bus::SessionId;
-use super::chunk::assemble;
+use super::chunk::{Assembler, BlockKind};
 use super::event::{Body, Message, Other, Place, Returned, Seq, TurnEnd, Usage};
 use super::fault::Fault;
 use super::harness::{AppendError, Harness, Ordinal};
@@ -183,15 +182,12 @@ impl<'a> Agent<'a> {
     }
 }
 
-/// The text blocks of a message out of chunks; tool calls are left out of a prefix, since nobody will answer them.
-fn message(place: Place, chunks: &[Rc<super::chunk::Chunk>], interrupted: bool) -> Message {
-    let mut blocks = assemble(chunks.iter().map(|c| &**c));
+/// The message that an attempt adds up to. Tool calls are left out of a prefix, since nobody will answer them.
+fn message(place: Place, assembler: &Assembler, interrupted: bool) -> Message {
+    let mut blocks = assembler.blocks();
     if interrupted {
-        blocks.retain(|block| block.kind != super::chunk::BlockKind::ToolCall);
+        blocks.retain(|block| block.kind != BlockKind::ToolCall);
     }
-    let usage = chunks.iter().find_map(|chunk| match **chunk {
-        super::chunk::Chunk::Usage { input, output } => Some(Usage { input, output }),
-        _ => None,
-    });
+    let usage = assembler.usage().map(|(input, output)| Usage { input, output });
     Message { turn: place.turn, step: place.step, blocks, usage, interrupted, stream: None }
 }
