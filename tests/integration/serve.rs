@@ -54,7 +54,7 @@ impl Served {
     }
 
     /// Opens a socket; `Err` is the HTTP status of a refusal.
-    async fn socket(
+    pub(crate) async fn socket(
         &self,
         path: &str,
         key: Option<&str>,
@@ -89,7 +89,7 @@ impl Drop for Served {
 }
 
 /// Frames up to and with the first that `last` likes; the close code instead if the server closes.
-async fn until(
+pub(crate) async fn until(
     socket: &mut WebSocketStream<tokio::net::TcpStream>,
     last: impl Fn(&Value) -> bool,
 ) -> Result<Vec<Value>, Option<u16>> {

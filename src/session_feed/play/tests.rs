@@ -446,3 +446,26 @@ fn every_consumer_adds_up_in_every_variant_under_every_fault() {
         }
     }
 }
+
+/// Row 9: a plugin that looks agents up hears of every session, and has to tell them apart.
+#[test]
+fn row_9c_a_global_listener_hears_of_all_sessions() {
+    use crate::session_feed::agent::Agent;
+    use crate::session_feed::bus::SESSION_EVENT;
+    use crate::session_feed::consumer::Ear;
+    use crate::session_feed::harness::Harness;
+    let variant = Variants::embedded().unwrap().get("mirror-removed").unwrap();
+    let traits = variant.traits();
+    let harness = Harness::new(traits.bus.clone(), BEGINS, true);
+    let sessions: Vec<_> = (0..3).map(|_| harness.open(Vec::new())).collect();
+    let (plugin, bridge) = (Ear::new(Consumer::MigratedPlugin, 0), Ear::new(Consumer::AcpPerDelta, 0));
+    harness.on(SESSION_EVENT, plugin.clone());
+    harness.on(SESSION_EVENT, bridge.clone());
+    let script = chat();
+    for session in sessions {
+        Agent::new(&harness, session, traits, Fault::None, script.rate, None).play(&script);
+    }
+    let c = script.chunks().count() as u64;
+    assert_eq!(plugin.seen().hits, 3 * c);
+    assert_eq!(bridge.seen().handled.len() as u64, c, "who follows one session takes that one's");
+}
