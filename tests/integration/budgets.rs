@@ -341,3 +341,20 @@ fn the_example_counts_what_a_webhook_gets_for_500_tokens() {
         assert_eq!(kept(cell, "webhook_posts"), (Some(f64::from(posts)), Some(deltas == 0)), "{server}");
     }
 }
+
+/// Nine events are one full buffer and a rest of four, which stays where it is until the server's delay is over.
+#[test]
+fn a_live_cell_waits_for_what_an_emulated_webhook_holds_back() {
+    let folder = Folder::new();
+    let changes = "[webhook]\nflush_delay_s = 1.0\nretry_delay_s = 0.5\n";
+    folder.profile("servers", "hasty", "1.58.2", changes);
+    let axes = "servers = [\"hasty\"]\nclients = [\"python-1.58.2\"]\n[budget]\nwebhook_events = 9\n";
+    let file = folder.scenario("held", axes);
+    let profiles = folder.arg("");
+    let args = ["live", "matrix", "--scenario", &file, "--profiles", &profiles, "--format", "json"];
+    let parties = ["--servers", "emulated:hasty", "--clients", "emulated:python-1.58.2"];
+    let (code, out, err) = ended(&mut skewlab(&[&args[..], &parties].concat()));
+    let run: Run = serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}: {out}{err}"));
+    let webhook = &run.cells[0].side_effects.webhook;
+    assert_eq!((code, webhook.posts, webhook.events, webhook.deltas), (0, 2, 9, 0), "{out}{err}");
+}
