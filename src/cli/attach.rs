@@ -31,7 +31,8 @@ pub(super) struct Attach {
     /// The conversation to subscribe to
     #[arg(long, value_name = "ID")]
     conversation: String,
-    /// How many clients
+    /// How many clients. Released servers since 1.22.1 take 50 subscribers a conversation, their own included, so 49
+    /// clients at most: they close the rest with 1013. A server without that cap takes as many as are named
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     clients: u32,
     /// What they are: a profile or a release, with a callback list after a slash if need be

@@ -70,10 +70,8 @@ fn finding(client: &AttachedClient, seen: &Attached) -> AttachFinding {
         return loss;
     }
     let frames = |frames, chars| Tally { frames, chars };
-    let altered = client.wire.altered + client.replies.altered;
-    if altered > 0 {
-        let note = "text differs from what another client got, or from the durable end";
-        return plain(Verdict::Corrupted, frames(altered, 0), note.to_owned());
+    if let Some((altered, note)) = altered(client) {
+        return plain(Verdict::Corrupted, frames(altered, 0), note);
     }
     if client.wire.twice > 0 || client.replies.extra_chars > 0 {
         let note = "text came more than once, or beyond the durable end";
@@ -116,6 +114,19 @@ fn durable(client: &AttachedClient) -> Option<(u64, String)> {
         (refused, "durable ends of replies were refused by the client"),
     ];
     (missing + refused > 0).then(|| (missing + refused, those(&ways)))
+}
+
+/// How text is not what it should be, if it is not, and how often. Where clients disagree and none has a majority, one
+/// of them is wrong and nobody can say which: all are told, since the one that is right would be called so by luck.
+fn altered(client: &AttachedClient) -> Option<(u64, String)> {
+    let (wire, durable) = (client.wire, client.durable);
+    let ways = [
+        (wire.altered + durable.altered, "text differs from what most clients got"),
+        (client.replies.altered, "streamed text differs from the durable end"),
+        (wire.contested + durable.contested, "clients got different texts and no text has a majority"),
+    ];
+    let all: u64 = ways.iter().map(|(count, _)| count).sum();
+    (all > 0).then(|| (all, those(&ways)))
 }
 
 /// The sentences that apply. Without their counts, so that clients with different ones are told together.
@@ -212,7 +223,7 @@ mod tests {
             reason: Reason::new("unknown_kind"),
             amount: Tally { frames: 9, chars: 40 },
         };
-        let broken: [(Spoil, Verdict, ExitCode); 11] = [
+        let broken: [(Spoil, Verdict, ExitCode); 15] = [
             (|c, _| c.wire.got = 8, Verdict::SilentLoss, ExitCode::Unexpected),
             (|c, stop| c.stopped.push(stop), Verdict::SilentLoss, ExitCode::Unexpected),
             (|c, _| c.replies.short_chars = 1, Verdict::SilentLoss, ExitCode::Unexpected),
@@ -220,6 +231,10 @@ mod tests {
             (|c, _| c.durable.got = 0, Verdict::DurableLoss, ExitCode::Unexpected),
             (|c, _| c.durable_refused = 1, Verdict::DurableLoss, ExitCode::Unexpected),
             (|c, _| c.replies.altered = 1, Verdict::Corrupted, ExitCode::Unexpected),
+            (|c, _| c.wire.altered = 1, Verdict::Corrupted, ExitCode::Unexpected),
+            (|c, _| c.durable.altered = 1, Verdict::Corrupted, ExitCode::Unexpected),
+            (|c, _| c.wire.contested = 1, Verdict::Corrupted, ExitCode::Unexpected),
+            (|c, _| c.durable.contested = 1, Verdict::Corrupted, ExitCode::Unexpected),
             (|c, _| c.wire.twice = 1, Verdict::Duplicated, ExitCode::Unexpected),
             (
                 |c, _| (c.wire, c.durable) = (Arrivals::default(), Arrivals::default()),

@@ -8,6 +8,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::{Method, Request};
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
@@ -72,28 +73,16 @@ impl Rest {
         serde_json::from_str(&text).map_err(|error| broken(format!("an answer that is no JSON: {error}")))
     }
 
-    async fn exchange(
+    /// One call without a deadline: the status, whatever it is, and the body as it came. The error is why there was no
+    /// answer.
+    pub async fn exchange(
         &self,
         method: &Method,
         path: &str,
         body: Option<&Value>,
     ) -> Result<(u16, Bytes), String> {
         let io = TcpStream::connect(self.addr).await.map_err(|e| e.to_string())?;
-        let (mut sender, connection) =
-            hyper::client::conn::http1::handshake(TokioIo::new(io)).await.map_err(|e| e.to_string())?;
-        tokio::spawn(connection);
-        let request = Request::builder()
-            .method(method)
-            .uri(path)
-            .header("host", self.addr.to_string())
-            .header("content-type", "application/json")
-            .header("x-session-api-key", &self.key);
-        let body = body.map(Value::to_string).unwrap_or_default();
-        let request = request.body(Full::new(Bytes::from(body))).map_err(|e| e.to_string())?;
-        let response = sender.send_request(request).await.map_err(|e| e.to_string())?;
-        let status = response.status().as_u16();
-        let bytes = response.into_body().collect().await.map_err(|e| e.to_string())?.to_bytes();
-        Ok((status, bytes))
+        exchange(io, &self.addr.to_string(), &self.key, method, path, body).await
     }
 
     /// Whether it answers `GET /health` with success.
@@ -148,8 +137,93 @@ impl Rest {
     }
 }
 
+/// The same as [`Rest::exchange`] over a connection that is there already, to a server that is called `authority`.
+pub async fn exchange<Io>(
+    io: Io,
+    authority: &str,
+    key: &str,
+    method: &Method,
+    path: &str,
+    body: Option<&Value>,
+) -> Result<(u16, Bytes), String>
+where
+    Io: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let (mut sender, connection) =
+        hyper::client::conn::http1::handshake(TokioIo::new(io)).await.map_err(|e| e.to_string())?;
+    tokio::spawn(connection);
+    let request = Request::builder()
+        .method(method)
+        .uri(path)
+        .header("host", authority)
+        .header("content-type", "application/json")
+        .header("x-session-api-key", key);
+    let body = body.map(Value::to_string).unwrap_or_default();
+    let request = request.body(Full::new(Bytes::from(body))).map_err(|e| e.to_string())?;
+    let response = sender.send_request(request).await.map_err(|e| e.to_string())?;
+    let status = response.status().as_u16();
+    let bytes = response.into_body().collect().await.map_err(|e| e.to_string())?.to_bytes();
+    Ok((status, bytes))
+}
+
 /// The word for where a conversation stands: `execution_status`, or `agent_status` of servers that say it so.
 pub fn status(conversation: &Value) -> &str {
     let word = |key: &str| conversation.get(key).and_then(Value::as_str);
     word("execution_status").or_else(|| word("agent_status")).unwrap_or("unknown")
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    const REFUSAL: &str = "HTTP/1.1 404 Not Found\r\ncontent-length: 4\r\n\r\nnone";
+
+    /// Reads a request that ends in `}` and answers it.
+    async fn answer(mut io: impl AsyncRead + AsyncWrite + Unpin, reply: &str) -> String {
+        let mut heard = Vec::new();
+        while !heard.ends_with(b"}") {
+            assert!(io.read_buf(&mut heard).await.unwrap() > 0, "it hung up");
+        }
+        io.write_all(reply.as_bytes()).await.unwrap();
+        String::from_utf8(heard).unwrap()
+    }
+
+    #[tokio::test]
+    async fn an_exchange_takes_any_connection_and_any_status() {
+        let (ours, theirs) = duplex(4096);
+        let body = json!({"a": 1});
+        let asked = exchange(ours, "a.host:7", "k", &Method::PATCH, "/x?y=z", Some(&body));
+        let (answered, heard) = tokio::join!(asked, answer(theirs, REFUSAL));
+        assert_eq!(answered.unwrap(), (404, Bytes::from("none")));
+        assert!(heard.starts_with("PATCH /x?y=z HTTP/1.1\r\n") && heard.ends_with(r#"{"a":1}"#), "{heard}");
+        for header in ["host: a.host:7", "x-session-api-key: k", "content-type: application/json"] {
+            assert!(heard.contains(&format!("{header}\r\n")), "{heard}");
+        }
+        let (ours, theirs) = duplex(4096);
+        drop(theirs);
+        assert!(exchange(ours, "a.host:7", "k", &Method::GET, "/", None).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn a_call_wants_success_and_json_and_says_what_came_instead() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let rest = Rest { addr: listener.local_addr().unwrap(), key: "k".to_owned() };
+        for (reply, said) in [
+            (REFUSAL, "POST /x: HTTP 404: none"),
+            ("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nno", "POST /x: an answer that is no JSON"),
+            ("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n[]", ""),
+        ] {
+            let body = json!({});
+            let answering = async { answer(listener.accept().await.unwrap().0, reply).await };
+            let (called, heard) = tokio::join!(rest.call(Method::POST, "/x", Some(&body)), answering);
+            assert!(heard.contains(&format!("host: {}\r\n", rest.addr)), "{heard}");
+            match called {
+                Ok(value) => assert_eq!((value, said), (json!([]), "")),
+                Err(error) => assert!(!said.is_empty() && error.to_string().starts_with(said), "{error}"),
+            }
+        }
+    }
 }

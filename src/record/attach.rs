@@ -150,12 +150,16 @@ pub struct Arrivals {
     pub due: u64,
     /// Of these, those that came here.
     pub got: u64,
-    /// Characters of those that did not come; durable ends count none.
+    /// Characters of those that did not come, by the text that most clients got, or by the shortest where none has a
+    /// majority; durable ends count none.
     pub missing_chars: u64,
     /// Came again.
     pub twice: u64,
-    /// Came with another text than at the client that had it first.
+    /// Came with another text than the one that more than half of the clients got that got it at all.
     pub altered: u64,
+    /// Of those that came, those that clients got with different texts, none of them at more than half of the clients:
+    /// nobody can say which is right.
+    pub contested: u64,
 }
 
 impl Arrivals {

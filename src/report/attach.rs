@@ -7,6 +7,10 @@ use super::style::{mark, paint, style};
 use crate::record::attach::{AttachReport, Attached};
 use crate::record::bench::Quantiles;
 
+/// The reason of the close 1013 of a released server whose conversation has no room (since 1.22.1, #3166). Other reasons
+/// have the same code.
+const FULL: &str = "Too many connections for this conversation";
+
 /// The report as JSON.
 pub fn attach_json(report: &AttachReport, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, report).map_err(io::Error::other)?;
@@ -91,6 +95,13 @@ fn attendance(seen: &Attached, out: &mut dyn Write) -> io::Result<()> {
     for ((joined, how), count) in &closed {
         let when = if *joined { "" } else { ", before the first frame" };
         writeln!(out, "closed      {count}  {} {}{when}", how.code, how.reason)?;
+    }
+    if closed.keys().any(|(_, how)| how.reason == FULL) {
+        writeln!(
+            out,
+            "            the conversation is full: released servers take 50 subscribers, their own and webhooks included"
+        )?;
+        writeln!(out, "            --clients with fewer fits; more need a server that takes more")?;
     }
     if !closed.is_empty() {
         writeln!(out, "            a closed client stays away: reconnecting is not modelled")?;

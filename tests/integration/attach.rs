@@ -120,6 +120,9 @@ fn a_full_conversation_closes_those_that_come_late() {
     assert_eq!(reasons, [(1013, "Too many connections for this conversation"); 11]);
     let (_, out, _) = attach(&served, &["--clients", "60"]);
     assert!(out.contains("ready       49") && out.contains("closed      11  1013"), "{out}");
+    assert!(out.contains("released servers take 50 subscribers") && out.contains("--clients"), "{out}");
+    let (_, out, _) = ended(&mut skewlab(&["attach", "--help"]));
+    assert!(out.contains("49 clients at most") && out.contains("1013"), "{out}");
 }
 
 #[test]
@@ -130,7 +133,7 @@ fn closes_and_refusals_say_which() {
     let args =
         ["attach", &url, "--conversation", stranger, "--key-env", "SKEWLAB_TEST_KEY", "--clients", "2"];
     let (code, out, _) = ended(skewlab(&args).env("SKEWLAB_TEST_KEY", KEY));
-    assert!(code == 13 && out.contains("closed      2  4004"), "{out}");
+    assert!(code == 13 && out.contains("closed      2  4004") && !out.contains("subscribers"), "{out}");
     // The legacy client puts a wrong key into the query, and the handshake is refused.
     let (code, out, _) = ended(skewlab(&args).env("SKEWLAB_TEST_KEY", "wrong-s3cret"));
     assert!(code == 13 && out.contains("HTTP 403") || out.contains("4001"), "{out}");

@@ -31,6 +31,8 @@ enum Treats {
     WithoutEnd,
     /// Says something else in this delta.
     Otherwise(usize),
+    /// The same to two, half of all.
+    HalfOtherwise(usize),
     /// Ends its connection after this delta, and repeats its key.
     CloseAfter(usize),
 }
@@ -63,13 +65,13 @@ fn start(treats: Treats, lacks: Option<usize>) -> String {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             told.send(listener.local_addr().unwrap().to_string()).unwrap();
             let (come, all) = watch::channel(0);
-            let mut of_first = Some(treats);
+            let treated = if matches!(treats, Treats::HalfOtherwise(_)) { CLIENTS / 2 } else { 1 };
             loop {
                 let (stream, _) = listener.accept().await.unwrap();
                 // The first connection only asks whether somebody listens.
                 let Ok(socket) = accept_async(stream).await else { continue };
+                let treats = if *come.borrow() < treated { treats } else { Treats::Well };
                 come.send_modify(|n| *n += 1);
-                let treats = of_first.take().unwrap_or(Treats::Well);
                 tokio::spawn(serve(socket, treats, lacks, all.clone()));
             }
         });
@@ -87,13 +89,8 @@ async fn serve(
     all.wait_for(|n| *n == CLIENTS).await.unwrap();
     sleep(Duration::from_secs(3)).await;
     for n in (0..DELTAS).filter(|n| Some(*n) != lacks && treats != Treats::Without(*n)) {
-        let text = if treats == Treats::Otherwise(n) {
-            // What comes first is taken for what was meant: the others shall be first.
-            sleep(Duration::from_millis(300)).await;
-            "xok0 ".to_owned()
-        } else {
-            format!("tok{n} ")
-        };
+        let otherwise = [Treats::Otherwise(n), Treats::HalfOtherwise(n)].contains(&treats);
+        let text = if otherwise { "xok0 ".to_owned() } else { format!("tok{n} ") };
         socket.send(Message::text(delta(n, &text))).await.unwrap();
         sleep(Duration::from_millis(10)).await;
         if treats == Treats::CloseAfter(n) {
@@ -161,6 +158,17 @@ fn a_lost_end_and_another_text_have_words_of_their_own() {
         let (code, report) = found(treats, None);
         assert_eq!((code, verdicts(&report)), (10, vec![(verdict, 1), ("delivered", 3)]), "{report:#?}");
     }
+}
+
+/// The durable end says more than the clients do of each other, and each client is told both.
+#[test]
+fn two_texts_at_as_many_clients_leave_nobody_right() {
+    let (code, report) = found(Treats::HalfOtherwise(3), None);
+    assert_eq!((code, verdicts(&report)), (10, vec![("corrupted", 2); 2]), "{report:#?}");
+    assert!(report.findings.iter().all(|finding| finding.note.contains("no text has a majority")));
+    let beside_the_end = report.findings.iter().filter(|finding| finding.note.contains("durable end"));
+    assert_eq!(beside_the_end.count(), 1, "{report:#?}");
+    assert_eq!(report.seen.missing_everywhere, 0, "a number that may be wrong leaves no gap");
 }
 
 #[test]

@@ -324,3 +324,37 @@ fn a_budget_or_trait_that_does_not_read_is_pointed_at() {
         assert!(stderr.contains(said) && stderr.contains('^'), "{text}: {said}\n{stderr}");
     }
 }
+
+/// The example as it is played on released servers, in emulation. Run on 1.43.1 and 1.58.2 with python-1.58.2: 501 deltas
+/// of 511 events in 105 posts, in another run 108, and none of 10 in 2. That client has the conversation titled, which is
+/// one event more; and a real post may take longer than five tokens, which cuts the next ones short.
+#[test]
+fn the_example_counts_what_a_webhook_gets_for_500_tokens() {
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/webhook-tokens.toml");
+    let run = matrix(&[example], &[], &[]);
+    assert_eq!((exit_code(&run).code(), run.cells.len()), (0, 2));
+    for (server, posts, deltas) in [("1.43.1", 102_u32, 501), ("1.58.2", 2, 0)] {
+        let cell = at(&run, &format!("webhook-tokens/{server}/python-1.58.2/tokens/none"));
+        let webhook = &cell.side_effects.webhook;
+        let got = (webhook.posts, webhook.deltas, webhook.events);
+        assert_eq!(got, (u64::from(posts), deltas, deltas + 9), "{server}");
+        assert_eq!(kept(cell, "webhook_posts"), (Some(f64::from(posts)), Some(deltas == 0)), "{server}");
+    }
+}
+
+/// Nine events are one full buffer and a rest of four, which stays where it is until the server's delay is over.
+#[test]
+fn a_live_cell_waits_for_what_an_emulated_webhook_holds_back() {
+    let folder = Folder::new();
+    let changes = "[webhook]\nflush_delay_s = 1.0\nretry_delay_s = 0.5\n";
+    folder.profile("servers", "hasty", "1.58.2", changes);
+    let axes = "servers = [\"hasty\"]\nclients = [\"python-1.58.2\"]\n[budget]\nwebhook_events = 9\n";
+    let file = folder.scenario("held", axes);
+    let profiles = folder.arg("");
+    let args = ["live", "matrix", "--scenario", &file, "--profiles", &profiles, "--format", "json"];
+    let parties = ["--servers", "emulated:hasty", "--clients", "emulated:python-1.58.2"];
+    let (code, out, err) = ended(&mut skewlab(&[&args[..], &parties].concat()));
+    let run: Run = serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}: {out}{err}"));
+    let webhook = &run.cells[0].side_effects.webhook;
+    assert_eq!((code, webhook.posts, webhook.events, webhook.deltas), (0, 2, 9, 0), "{out}{err}");
+}

@@ -1,19 +1,18 @@
 //! What all clients together got: which deltas there are, and when each first arrived at anybody.
 //!
-//! Nobody says what a foreign server produced. What one client got is due to every other one that was subscribed.
+//! Nobody says what a foreign server produced. What one client got is due to every other one that was subscribed, and
+//! where texts differ, `votes` says which is right.
 
-use std::collections::{BTreeSet, HashMap};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::HashMap;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, NaiveDateTime};
 
 use super::heard::{Delta, Key};
+use super::numbers::Numbers;
+use super::votes::{Said, Votes};
 use crate::probe::Delays;
-use crate::wire::numbered;
 
-/// Numbered texts that it takes to believe that a server numbers them.
-const NUMBERED: usize = 3;
 /// Time zones differ by quarters of an hour.
 const QUARTER_S: f64 = 900.0;
 /// The furthest zone, and the longest delay that is taken for one rather than for another clock.
@@ -28,15 +27,12 @@ pub(super) type Index = u32;
 pub(super) struct Entry {
     first: Instant,
     stamp: Option<NaiveDateTime>,
-    text: u64,
-    /// Characters of text and of reasoning.
-    pub(super) chars: [u64; 2],
+    /// The clients that got it, by text.
+    pub(super) votes: Votes,
     /// Whether it is the durable end of a reply.
     pub(super) durable: bool,
     /// Whether others can tell that they got the same.
     pub(super) shared: bool,
-    /// Clients that got it.
-    clients: u32,
 }
 
 /// What all clients together got.
@@ -63,46 +59,15 @@ pub(super) struct Board {
     /// Whether the server's clock is this machine's.
     own_clock: bool,
     unidentified: u64,
-    numbers: Numbers,
     places: HashMap<(String, u64), [u64; 3]>,
-}
-
-/// The numbers in the texts of one reply.
-#[derive(Debug, Default)]
-struct Numbers {
-    seen: BTreeSet<u64>,
-    /// A text without a number came.
-    plain: bool,
-    /// Of the replies before.
-    missing: u64,
-}
-
-impl Numbers {
-    fn take(&mut self, delta: &Delta) {
-        for text in [&delta.text, &delta.reasoning].into_iter().filter(|text| !text.is_empty()) {
-            match numbered::number(text) {
-                Some(n) => drop(self.seen.insert(n)),
-                None => self.plain = true,
-            }
-        }
-    }
-
-    /// The reply is over.
-    fn end(&mut self) {
-        let ends = (self.seen.first(), self.seen.last());
-        if let (false, (Some(first), Some(last))) = (self.plain || self.seen.len() < NUMBERED, ends) {
-            self.missing += last - first + 1 - self.seen.len() as u64;
-        }
-        *self = Numbers { missing: self.missing, ..Numbers::default() };
-    }
 }
 
 /// What became of an arrival.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Arrived {
     pub(super) at: Index,
-    /// Whether its text is another one than at the client that had it first.
-    pub(super) altered: bool,
+    /// Its text, where it is due and not the one that came first.
+    pub(super) other: Option<Said>,
 }
 
 impl Board {
@@ -123,31 +88,26 @@ impl Board {
             own_timestamp: nothing(),
             own_clock,
             unidentified: 0,
-            numbers: Numbers::default(),
             places: HashMap::new(),
         }
     }
 
     /// A delta arrived at a client. `again` says whether that client had an entry already.
     pub(super) fn delta(&mut self, delta: &Delta, now: Instant, again: impl Fn(Index) -> bool) -> Arrived {
-        let text = hashed(&(&delta.text, &delta.reasoning));
+        let said = Said::delta(&delta.text, &delta.reasoning);
         if let Some(at) = delta.key.as_ref().and_then(|key| self.keys.get(key)).copied() {
-            return self.again(at, text, now, again(at));
+            return self.again(at, said, now, again(at));
         }
-        let chars = [&delta.text, &delta.reasoning].map(|text| text.chars().count() as u64);
         let stamp = delta.timestamp.as_deref().filter(|_| self.own_clock).and_then(stamp);
         let shared = delta.key.is_some();
-        let at = self.add(
-            delta.key.clone(),
-            Entry { first: now, stamp, text, chars, durable: false, shared, clients: 1 },
-        );
+        let votes = Votes::first(said);
+        let at = self.add(delta.key.clone(), Entry { first: now, stamp, votes, durable: false, shared });
         if self.is_due(at) {
             self.unidentified += u64::from(!shared);
-            self.numbers.take(delta);
             self.place(delta.key.as_ref());
             self.since_stamp(at);
         }
-        Arrived { at, altered: false }
+        Arrived { at, other: None }
     }
 
     /// A durable end with that id arrived at a client.
@@ -158,30 +118,30 @@ impl Board {
         now: Instant,
         again: impl Fn(Index) -> bool,
     ) -> Arrived {
-        let (key, text) = (Key::Durable(id), hashed(&text));
+        let (key, said) = (Key::Durable(id), Said::durable(text));
         if let Some(at) = self.keys.get(&key).copied() {
-            return self.again(at, text, now, again(at));
+            return self.again(at, said, now, again(at));
         }
-        if self.from.is_some() && self.until.is_none() {
-            self.numbers.end();
-        }
-        let entry =
-            Entry { first: now, stamp: None, text, chars: [0; 2], durable: true, shared: true, clients: 1 };
-        Arrived { at: self.add(Some(key), entry), altered: false }
+        let entry = Entry { first: now, stamp: None, votes: Votes::first(said), durable: true, shared: true };
+        Arrived { at: self.add(Some(key), entry), other: None }
     }
 
-    fn again(&mut self, at: Index, text: u64, now: Instant, had: bool) -> Arrived {
-        let due = self.is_due(at);
-        let Some(entry) = self.entries.get_mut(at as usize) else { return Arrived { at, altered: false } };
-        let altered = entry.text != text;
+    /// What is not due is not compared, and takes no memory for it.
+    fn again(&mut self, at: Index, said: Said, now: Instant, had: bool) -> Arrived {
+        let nothing = Arrived { at, other: None };
+        if !self.is_due(at) {
+            return nothing;
+        }
+        let Some(entry) = self.entries.get_mut(at as usize) else { return nothing };
+        let other = Some(said).filter(|said| said != entry.votes.came_first());
         if !had {
-            entry.clients += 1;
-            if due && !entry.durable {
+            entry.votes.vote(said);
+            if !entry.durable {
                 self.spread.record(now.saturating_duration_since(entry.first));
                 self.since_stamp(at);
             }
         }
-        Arrived { at, altered }
+        Arrived { at, other }
     }
 
     fn add(&mut self, key: Option<Key>, entry: Entry) -> Index {
@@ -248,7 +208,7 @@ impl Board {
 
     /// Whether all that are subscribed have all that is due.
     pub(super) fn is_complete(&self) -> bool {
-        self.due().all(|(_, entry)| entry.clients >= self.open || !entry.shared)
+        self.due().all(|(_, entry)| entry.votes.clients() >= self.open || !entry.shared)
     }
 
     /// Everything that came while it was measured.
@@ -266,22 +226,19 @@ impl Board {
     }
 
     /// Deltas that nobody got, by number or by place.
-    pub(super) fn missing_everywhere(&mut self) -> u64 {
-        self.numbers.end();
+    pub(super) fn missing_everywhere(&self) -> u64 {
+        let mut numbers = Numbers::default();
+        for (_, entry) in self.due() {
+            if entry.durable { numbers.end() } else { numbers.take(entry.votes.right()) }
+        }
         let places = self.places.values().map(|[first, last, count]| last - first + 1 - count);
-        self.numbers.missing.max(places.sum())
+        numbers.missing().max(places.sum())
     }
 
     /// Whether the server's clock turned out to be this machine's.
     pub(super) fn is_own_clock(&self) -> bool {
         self.own_clock && self.own_timestamp.count() > 0
     }
-}
-
-fn hashed(text: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
 }
 
 fn stamp(text: &str) -> Option<NaiveDateTime> {

@@ -1,20 +1,25 @@
 //! `skewlab attach`: emulated clients at a server that somebody else runs, on the wall clock.
 //!
 //! Nobody says what such a server produced. So loss is judged among the clients, by numbers in the text, and against the
-//! durable reply; `board`, `seat` and `texts` say how. Nothing is called a loss here: that is for the judge.
+//! durable reply; `board`, `seat`, `votes` and `texts` say how. Nothing is called a loss here: that is for the judge.
 //!
 //! Reconnecting is not modelled. A client that is closed stays away, and is counted with the code.
 //!
 //! **Pitfalls.** Measuring begins when everybody has joined; what came before is due to nobody. All frames are kept as
-//! one number each, and what the applications got as text, so memory grows with clients × deltas.
+//! one number each, one whose text differs as a note of constant size, and what the applications got as text, so memory
+//! grows with clients × deltas.
 
 mod board;
 mod counted;
 mod error;
 mod heard;
+mod numbers;
 mod seat;
 mod secret;
+#[cfg(test)]
+mod tests;
 mod texts;
+mod votes;
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -121,7 +126,7 @@ async fn attached(plan: &AttachPlan, stop: &AtomicBool) -> Result<Attached, Atta
     }
     leave.send_replace(true);
     let clients = left(plan, attending, &board).await;
-    let mut board = look(&board);
+    let board = look(&board);
     let own_clock = board.is_own_clock();
     let kinds = |durable: bool| board.due().filter(|(_, entry)| entry.durable == durable).count() as u64;
     Ok(Attached {
@@ -228,25 +233,34 @@ async fn say(
 }
 
 /// Waits until the clients have left, and gathers what they saw. One that hangs on its way in is given up.
+///
+/// Nobody is asked before all have left: what the last one reads may decide which text was right.
 async fn left(plan: &AttachPlan, attending: Vec<Attending>, board: &Shared) -> Vec<AttachedClient> {
     let traits = &plan.choice.profile.traits;
     let deadline = tokio::time::Instant::now() + LEAVE_WAIT;
-    let mut clients = Vec::new();
+    let mut ended = Vec::new();
     for Attending { phase, mut task } in attending {
-        let seen = match timeout_at(deadline, &mut task).await {
-            Ok(Ok((attended, seat))) => seat.seen(&look(board), traits, &attended.trace),
+        ended.push(match timeout_at(deadline, &mut task).await {
+            Ok(Ok(left)) => Ok(left),
             gone => {
                 task.abort();
-                let why = match gone {
+                Err(match gone {
                     Ok(Err(error)) => format!("the client failed: {error}"),
                     _ if *phase.borrow() == Phase::Connecting => "no answer to the connection".to_owned(),
                     _ => "it did not leave in time".to_owned(),
-                };
-                AttachedClient { refused: Some(why), streams: traits.streams, ..AttachedClient::default() }
+                })
             }
-        };
-        clients.push(seen);
+        });
     }
+    let board = look(board);
+    let seen = |left: Result<(Attended, Seat), String>| match left {
+        Ok((attended, seat)) => seat.seen(&board, traits, &attended.trace),
+        Err(why) => {
+            AttachedClient { refused: Some(why), streams: traits.streams, ..AttachedClient::default() }
+        }
+    };
+    let mut clients: Vec<AttachedClient> = ended.into_iter().map(seen).collect();
+    drop(board);
     // Those that an interrupted run did not start.
     let nobody = AttachedClient {
         refused: Some("not started".to_owned()),

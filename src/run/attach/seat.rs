@@ -1,15 +1,16 @@
 //! One client's seat: what came on its connection, noted before the client itself reads it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use super::board::{Board, Index};
+use super::board::{Arrived, Board, Index};
 use super::counted::Counted;
 use super::heard::{Heard, hear};
 use super::secret::Secret;
 use super::texts::Texts;
+use super::votes::Said;
 use crate::agent_server::client::Incoming;
 use crate::agent_server::link::Onlooker;
 use crate::agent_server::profile::client::ClientTraits;
@@ -27,6 +28,14 @@ pub(super) fn look(board: &Shared) -> MutexGuard<'_, Board> {
     board.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// An arrival whose text is not the one that came first. Which is right is known when all have left.
+struct Other {
+    /// Place of its frame.
+    frame: usize,
+    at: Index,
+    said: Said,
+}
+
 /// A client's seat.
 pub(super) struct Seat {
     board: Shared,
@@ -39,6 +48,8 @@ pub(super) struct Seat {
     frames: Vec<Option<Index>>,
     /// How often each entry came.
     came: Vec<u8>,
+    /// In the order of their frames.
+    others: Vec<Other>,
     texts: Texts,
     /// When the last delta of the reply under way came.
     last_delta: Option<Instant>,
@@ -56,6 +67,7 @@ impl Seat {
             seen: AttachedClient { streams, ..AttachedClient::default() },
             frames: Vec::new(),
             came: Vec::new(),
+            others: Vec::new(),
             texts: Texts::default(),
             last_delta: None,
             began: false,
@@ -90,7 +102,7 @@ impl Seat {
                 self.texts.delta(&delta);
                 let arrived = board.delta(&delta, now, |at| self.has(at));
                 let due = board.is_due(arrived.at);
-                self.note(arrived.at, arrived.altered, due, false);
+                self.note(arrived, due, false);
                 if due {
                     if let Some(before) = self.last_delta {
                         board.gap.record(now.saturating_duration_since(before));
@@ -109,7 +121,7 @@ impl Seat {
                 if let Some(id) = reply.id {
                     let arrived = board.durable(id, &reply.text, now, |at| self.has(at));
                     let due = board.is_due(arrived.at);
-                    self.note(arrived.at, arrived.altered, due, true);
+                    self.note(arrived, due, true);
                     noted = Some(arrived.at);
                 }
             }
@@ -127,18 +139,17 @@ impl Seat {
         self.came.get(at as usize).is_some_and(|times| *times > 0)
     }
 
-    fn note(&mut self, at: Index, altered: bool, due: bool, durable: bool) {
-        let at = at as usize;
+    fn note(&mut self, arrived: Arrived, due: bool, durable: bool) {
+        let frame = self.frames.len();
+        self.others.extend(arrived.other.map(|said| Other { frame, at: arrived.at, said }));
+        let at = arrived.at as usize;
         if self.came.len() <= at {
             self.came.resize(at + 1, 0);
         }
         let Some(times) = self.came.get_mut(at) else { return };
         *times = times.saturating_add(1);
         let arrivals = if durable { &mut self.seen.durable } else { &mut self.seen.wire };
-        if due {
-            arrivals.twice += u64::from(*times > 1);
-            arrivals.altered += u64::from(altered);
-        }
+        arrivals.twice += u64::from(due && *times > 1);
     }
 
     /// What this client saw, once it left with this trace.
@@ -161,9 +172,14 @@ impl Seat {
         self.seen
     }
 
-    /// What was due, and what of it came. Of a client that was closed nothing is asked after the last that it got.
+    /// What was due, what of it came, and with which text. Of a client that was closed nothing is asked after the last that
+    /// it got.
     fn due(&mut self, board: &Board) {
         let until = if self.seen.closed.is_some() { self.came.len() } else { usize::MAX };
+        let mut others: HashMap<Index, Vec<Said>> = HashMap::new();
+        for other in &self.others {
+            others.entry(other.at).or_default().push(other.said);
+        }
         for (at, entry) in board.due().filter(|(at, _)| (*at as usize) < until) {
             let has = self.has(at);
             if !entry.shared && !has {
@@ -173,7 +189,19 @@ impl Seat {
             arrivals.due += 1;
             arrivals.got += u64::from(has);
             if !has {
-                arrivals.missing_chars += entry.chars.iter().sum::<u64>();
+                arrivals.missing_chars += entry.votes.chars();
+                continue;
+            }
+            let times = self.came.get(at as usize).map_or(0, |times| usize::from(*times));
+            let others = others.get(&at).map_or(&[][..], Vec::as_slice);
+            match entry.votes.right() {
+                Some(right) => {
+                    let like_first = times.saturating_sub(others.len());
+                    let like = others.iter().filter(|said| *said == right).count();
+                    let right = if right == entry.votes.came_first() { like_first } else { like };
+                    arrivals.altered += times.saturating_sub(right) as u64;
+                }
+                None => arrivals.contested += 1,
             }
         }
     }
@@ -182,7 +210,10 @@ impl Seat {
     fn reached(&mut self, board: &Board, traits: &ClientTraits, trace: &ClientTrace) {
         let classes = [Class::Text, Class::Reasoning].map(|class| traits.shows.contains(&class));
         let mut stopped: BTreeMap<(Hop, Reason), Tally> = BTreeMap::new();
-        for (noted, receipt) in self.frames.iter().zip(&trace.receipts) {
+        let mut others = self.others.iter().peekable();
+        for (frame, (noted, receipt)) in self.frames.iter().zip(&trace.receipts).enumerate() {
+            // What came here is what could be shown here, whatever the others got.
+            let own = others.next_if(|other| other.frame == frame).map(|other| other.said.chars);
             let Some((at, entry)) = noted.and_then(|at| Some((at, board.entry(at)?))) else { continue };
             if !board.is_due(at) {
                 continue;
@@ -191,8 +222,8 @@ impl Seat {
                 self.seen.durable_refused += u64::from(matches!(receipt.fate, Fate::Stopped { .. }));
                 continue;
             }
-            let shown: u64 =
-                entry.chars.iter().zip(classes).filter(|(_, shown)| *shown).map(|(n, _)| n).sum();
+            let chars = own.unwrap_or(entry.votes.came_first().chars);
+            let shown: u64 = chars.iter().zip(classes).filter(|(_, shown)| *shown).map(|(n, _)| n).sum();
             let (got, at, why) = match &receipt.fate {
                 Fate::Stopped { hop, reason } => (0, *hop, reason),
                 Fate::Reached { pieces, missing } => {

@@ -2,15 +2,13 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
-use hyper::{Method, Request};
-use hyper_util::rt::TokioIo;
+use hyper::Method;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
 use super::CalibrateServerError;
 use crate::agent_server::server::{Dialer, Server};
+use crate::live::rest::exchange;
 use crate::live::sink::Sink;
 
 /// Session API key of both sides.
@@ -128,34 +126,14 @@ impl Party {
         body: Option<&Value>,
     ) -> Result<(u16, Value), CalibrateServerError> {
         let what = format!("{method} {path}");
-        match timeout(DEADLINE, self.exchange(method, path, body)).await {
-            Ok(Ok(answer)) => Ok(answer),
+        let exchanged = async {
+            let (io, _) = self.dialer.dial().await.map_err(|e| e.to_string())?;
+            exchange(io, self.dialer.authority(), KEY, &method, path, body).await
+        };
+        match timeout(DEADLINE, exchanged).await {
+            Ok(Ok((status, bytes))) => Ok((status, serde_json::from_slice(&bytes).unwrap_or(Value::Null))),
             Ok(Err(why)) => Err(self.fault(&what, why)),
             Err(_) => Err(self.fault(&what, format!("no answer within {} s", DEADLINE.as_secs()))),
         }
-    }
-
-    async fn exchange(
-        &self,
-        method: Method,
-        path: &str,
-        body: Option<&Value>,
-    ) -> Result<(u16, Value), String> {
-        let (io, _) = self.dialer.dial().await.map_err(|e| e.to_string())?;
-        let (mut sender, connection) =
-            hyper::client::conn::http1::handshake(TokioIo::new(io)).await.map_err(|e| e.to_string())?;
-        tokio::spawn(connection);
-        let request = Request::builder()
-            .method(method)
-            .uri(path)
-            .header("host", self.dialer.authority())
-            .header("content-type", "application/json")
-            .header("x-session-api-key", KEY);
-        let body = body.map(Value::to_string).unwrap_or_default();
-        let request = request.body(Full::new(Bytes::from(body))).map_err(|e| e.to_string())?;
-        let response = sender.send_request(request).await.map_err(|e| e.to_string())?;
-        let status = response.status().as_u16();
-        let bytes = response.into_body().collect().await.map_err(|e| e.to_string())?.to_bytes();
-        Ok((status, serde_json::from_slice(&bytes).unwrap_or(Value::Null)))
     }
 }

@@ -16,7 +16,6 @@ use crate::live::capture::{CAPTURE_SCHEMA, Capture, ClientSide, ServerSide};
 use crate::live::driver::{Attend, Driver, DriverError};
 use crate::live::report::{Report, Said};
 use crate::live::rest::status;
-use crate::live::sink::Sink;
 use crate::live::tap::Side;
 use crate::record::{Consumer, Metric, SideEffects};
 use crate::run::CellFault;
@@ -215,7 +214,7 @@ pub(super) async fn captured(
     let (server, chunks, side_effects) = match &stand.party {
         Party::Live { sink, .. } => {
             if asks_for_the_sink(cell) {
-                drained(sink, conversation, cell).await;
+                drained(|| sink.posts(conversation).len() as u64, FLUSH, cell).await;
             }
             let events = stand.rest.events(conversation).await.map_err(|e| setup(&e))?;
             let now = stand.rest.conversation(conversation).await.map_err(|e| setup(&e))?;
@@ -238,7 +237,14 @@ pub(super) async fn captured(
                 side_effects,
             )
         }
-        Party::Emulated { server, .. } => {
+        Party::Emulated { server, held_back, .. } => {
+            if asks_for_the_sink(cell) {
+                let attempts = || {
+                    let webhook = server.side_effects().webhook;
+                    webhook.posts + webhook.failed_posts
+                };
+                drained(attempts, *held_back, cell).await;
+            }
             let notes = server.notes();
             let peers = sockets.iter().map(|socket| u64::from(socket.peer));
             let link =
@@ -278,20 +284,20 @@ const WEBHOOK_METRICS: [Metric; 3] =
     [Metric::WebhookDeltaEvents, Metric::WebhookPosts, Metric::WebhookEvents];
 
 /// Waits until the sink has got all that it will get: until nothing came for longer than the server holds events back.
-async fn drained(sink: &Sink, conversation: &str, cell: &Cell) {
-    let quiet = FLUSH + cell.sink.latency + Duration::from_secs(2);
+async fn drained(posts: impl Fn() -> u64, held_back: Duration, cell: &Cell) {
+    let quiet = held_back + cell.sink.latency + Duration::from_secs(2);
     let until = Instant::now() + DRAIN_WITHIN;
-    let (mut before, mut since) = (sink.posts(conversation).len(), Instant::now());
+    let (mut before, mut since) = (posts(), Instant::now());
     while since.elapsed() < quiet && Instant::now() < until {
         sleep(LOOK_EVERY).await;
-        let now = sink.posts(conversation).len();
+        let now = posts();
         if now != before {
             (before, since) = (now, Instant::now());
         }
     }
 }
 
-/// `flush_delay` of a webhook by default: how long a server holds back events that do not fill its buffer.
+/// `flush_delay` of a webhook by default: how long a released server holds back events that do not fill its buffer.
 const FLUSH: Duration = Duration::from_secs(30);
 
 /// How long draining may take. 65 posts of a second each were measured.

@@ -35,8 +35,8 @@ pub(super) struct Stand {
 pub(super) enum Party {
     /// A released server; warm for all cells.
     Live { server: Box<LiveServer>, sink: Sink },
-    /// Our emulation, one a cell.
-    Emulated { server: Server, serving: JoinHandle<()> },
+    /// Our emulation, one a cell. `held_back` is how long its webhook may be silent with events in hand.
+    Emulated { server: Server, serving: JoinHandle<()>, held_back: Duration },
     /// It was stopped.
     Gone,
 }
@@ -111,6 +111,8 @@ pub(super) async fn emulated(
         telemetry: true,
         auto_title: false,
     };
+    let webhook = &profile.traits.webhook;
+    let held_back = webhook.flush_delay_s.duration().max(webhook.retry_delay_s.duration());
     let server = Server::new(profile, config, Clock::wall());
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let listening = Listening::bind(&server, any).await.map_err(|e| setup(&e))?;
@@ -122,7 +124,7 @@ pub(super) async fn emulated(
         rest: Rest { addr, key: rig.key.clone() },
         workspace: rig.folder.clone(),
         ran: format!("skewlab {}, emulating {}", env!("CARGO_PKG_VERSION"), cell.server),
-        party: Party::Emulated { server, serving },
+        party: Party::Emulated { server, serving, held_back },
     })
 }
 
