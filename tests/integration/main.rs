@@ -16,6 +16,7 @@ mod cli;
 mod determinism;
 mod extract;
 mod fanout;
+mod feed_crash;
 mod fixtures;
 mod floors;
 mod idle;

@@ -8,6 +8,7 @@
 //! (packed rows), 08-08 (write batching) and 08-18 (SQLite).
 
 mod coordinator;
+pub mod crash;
 mod error;
 mod frame;
 mod jsonl;
@@ -17,6 +18,8 @@ mod pack;
 mod policy;
 pub mod provenance;
 mod row;
+#[cfg(test)]
+mod tests;
 mod written;
 
 use std::rc::Rc;
