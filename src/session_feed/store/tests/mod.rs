@@ -1,7 +1,10 @@
 //! Tests of the store as a whole; see the files for what they ask.
 
+mod both;
 mod broken;
 mod coordinator;
+#[cfg(feature = "sqlite")]
+mod database;
 mod flips;
 mod packing;
 
