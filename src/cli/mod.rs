@@ -29,10 +29,11 @@ use clap::Parser as _;
 use self::args::{Args, BenchCommand, Command};
 use self::error::CliError;
 use crate::live::process::{WARDEN, keep_watch};
+use crate::session_feed::store::crash::{FEED_WRITER, write_as_planned};
 
 /// Runs the command line and maps the result to an exit code.
 pub fn main() -> ExitCode {
-    if let Some(code) = warden() {
+    if let Some(code) = warden().or_else(feed_writer) {
         return code;
     }
     let args = match Args::try_parse() {
@@ -82,4 +83,13 @@ fn warden() -> Option<ExitCode> {
     let parent = args.next()?.to_str()?.parse().ok()?;
     let program = args.nth(1)?;
     Some(keep_watch(parent, &program, &args.collect::<Vec<_>>()))
+}
+
+/// Whether this process is to write a session log until it is killed, and if so what came of it.
+fn feed_writer() -> Option<ExitCode> {
+    let mut args = std::env::args_os().skip(1);
+    if args.next()? != FEED_WRITER {
+        return None;
+    }
+    Some(write_as_planned(args.next()?.as_ref()))
 }

@@ -4,11 +4,12 @@ use std::io;
 use std::path::Path;
 use std::rc::Rc;
 
-use super::super::event::{Body, Event, Seq};
-use super::frame::{Frame, Header};
+use super::super::event::{Event, Seq};
+use super::batch::{Batch, gap};
+use super::frame::Header;
 use super::medium::{LogFile, Medium};
-use super::written::{Written, chunks};
-use super::{Store, StoreError, gap, row};
+use super::written::Written;
+use super::{Store, StoreError};
 
 /// A log of JSON lines on a [`Medium`]. The bytes depend on the batches alone, so that memory holds what a file would.
 #[derive(Debug)]
@@ -20,8 +21,7 @@ pub struct JsonlStore<M> {
     next: Seq,
     frame: u64,
     written: Written,
-    /// The rows of the batch being written; kept for its memory.
-    rows: Vec<u8>,
+    batch: Batch,
     broken: Option<String>,
 }
 
@@ -33,7 +33,8 @@ impl JsonlStore<LogFile> {
     }
 }
 
-fn failed(place: String, error: io::Error) -> StoreError {
+/// A file that is in the way has an error of its own.
+pub(super) fn failed(place: String, error: io::Error) -> StoreError {
     match error.kind() {
         io::ErrorKind::AlreadyExists => StoreError::Exists { place },
         _ => StoreError::Io { place, error },
@@ -48,8 +49,8 @@ impl<M: Medium> JsonlStore<M> {
 
     /// A log that begins with `before`, whole frames of which `frame` there are, and goes on at `next`.
     pub(super) fn after(medium: M, before: Vec<u8>, packed: bool, frame: u64, next: Seq) -> Self {
-        let (written, rows) = (Written::default(), Vec::new());
-        JsonlStore { medium, before, packed, next, frame, written, rows, broken: None }
+        let (written, batch) = (Written::default(), Batch::default());
+        JsonlStore { medium, before, packed, next, frame, written, batch, broken: None }
     }
 
     /// What it is written to.
@@ -57,40 +58,15 @@ impl<M: Medium> JsonlStore<M> {
         &self.medium
     }
 
-    /// Encodes the batch into `self.rows` and says what its frame and its counts are.
-    fn encode(&mut self, batch: &[Rc<Event>]) -> Result<(Frame, Written), StoreError> {
-        self.rows.clear();
-        let mut wrote = Written { batches: 1, fsyncs: 1, events: batch.len() as u64, ..Written::default() };
-        let mut rest = batch;
-        while !rest.is_empty() {
-            let length = row::write(rest, self.packed, &mut self.rows)
-                .map_err(|error| failed(self.medium.place(), error.into()))?;
-            self.rows.push(b'\n');
-            wrote.rows += 1;
-            wrote.packed_rows += u64::from(length > 1);
-            rest = &rest[length..];
-        }
-        wrote.chunks = batch.iter().map(|event| chunks(event)).sum();
-        let frame = Frame {
-            frame: self.frame,
-            first: self.next,
-            events: wrote.events,
-            ends: batch.iter().filter(|event| matches!(event.body, Body::TurnEnd(..))).count() as u64,
-            bytes: self.rows.len() as u64,
-            crc: crc32fast::hash(&self.rows),
-        };
-        Ok((frame, wrote))
-    }
-
     /// Writes and syncs what comes before, the frame line and the rows; says how many bytes that were.
-    fn put(&mut self, line: &str) -> io::Result<u64> {
+    fn put(&mut self) -> io::Result<u64> {
         if !self.before.is_empty() {
             self.medium.write(&self.before)?;
         }
-        self.medium.write(line.as_bytes())?;
-        self.medium.write(&self.rows)?;
+        self.medium.write(self.batch.line.as_bytes())?;
+        self.medium.write(&self.batch.rows)?;
         self.medium.sync()?;
-        Ok((self.before.len() + line.len() + self.rows.len()) as u64)
+        Ok((self.before.len() + self.batch.line.len() + self.batch.rows.len()) as u64)
     }
 }
 
@@ -105,8 +81,9 @@ impl<M: Medium> Store for JsonlStore<M> {
         if batch.is_empty() {
             return Ok(());
         }
-        let (frame, mut wrote) = self.encode(batch)?;
-        match self.put(&frame.line()) {
+        let encoded = self.batch.encode(batch, self.frame, self.packed);
+        let mut wrote = encoded.map_err(|error| failed(self.medium.place(), error.into()))?;
+        match self.put() {
             Ok(bytes) => {
                 wrote.bytes = bytes;
                 self.before = Vec::new();

@@ -71,36 +71,37 @@ pub struct LogFile {
 impl LogFile {
     /// A new file at `path`, whose folder must exist. Refused if there is one already.
     pub fn create(path: &Path) -> io::Result<LogFile> {
-        let name = path.file_name().ok_or_else(|| io::Error::other("it names no file"))?;
-        // What matters is the link at the end; this only says so before any work is done.
-        if path.symlink_metadata().is_ok() {
-            return Err(io::ErrorKind::AlreadyExists.into());
-        }
-        // A killed process may have left one, and process ids come again.
-        for attempt in 0..100 {
-            let name = format!(".{}.{}.{attempt}", name.to_string_lossy(), std::process::id());
-            let temporary = path.with_file_name(name);
-            match OpenOptions::new().append(true).create_new(true).open(&temporary) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                file => {
-                    let (path, temporary) = (path.to_owned(), Some(temporary));
-                    return Ok(LogFile { path, file: file?, temporary, durable: 0 });
-                }
-            }
-        }
-        Err(io::Error::other("its folder is full of temporary files of killed processes"))
+        let (temporary, file) = temporary(path)?;
+        Ok(LogFile { path: path.to_owned(), file, temporary: Some(temporary), durable: 0 })
     }
+}
 
-    /// Gives the synced file its name. A link, because a rename would replace what is there.
-    fn publish(&mut self) -> io::Result<()> {
-        let Some(temporary) = &self.temporary else { return Ok(()) };
-        fs::hard_link(temporary, &self.path)?;
-        // It has its name now; a second one does no harm.
-        let _ = fs::remove_file(temporary);
-        self.temporary = None;
-        let folder = self.path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        File::open(folder)?.sync_all()
+/// A new, empty file beside `path`, under a name of this process. Refused if there is something at `path`.
+pub(super) fn temporary(path: &Path) -> io::Result<(PathBuf, File)> {
+    let name = path.file_name().ok_or_else(|| io::Error::other("it names no file"))?;
+    // What matters is the link at the end; this only says so before any work is done.
+    if path.symlink_metadata().is_ok() {
+        return Err(io::ErrorKind::AlreadyExists.into());
     }
+    // A killed process may have left one, and process ids come again.
+    for attempt in 0..100 {
+        let name = format!(".{}.{}.{attempt}", name.to_string_lossy(), std::process::id());
+        let temporary = path.with_file_name(name);
+        match OpenOptions::new().append(true).create_new(true).open(&temporary) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            file => return Ok((temporary, file?)),
+        }
+    }
+    Err(io::Error::other("its folder is full of temporary files of killed processes"))
+}
+
+/// Gives a synced temporary file its name, and takes its old one. A link, because a rename would replace what is there.
+pub(super) fn publish(temporary: &Path, path: &Path) -> io::Result<()> {
+    fs::hard_link(temporary, path)?;
+    // It has its name now; a second one does no harm.
+    let _ = fs::remove_file(temporary);
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(folder)?.sync_all()
 }
 
 impl Medium for LogFile {
@@ -114,7 +115,10 @@ impl Medium for LogFile {
 
     fn sync(&mut self) -> io::Result<()> {
         self.file.sync_data()?;
-        self.publish()?;
+        if let Some(temporary) = &self.temporary {
+            publish(temporary, &self.path)?;
+            self.temporary = None;
+        }
         self.durable = self.file.metadata()?.len();
         Ok(())
     }

@@ -7,16 +7,23 @@
 //! any more, and repairs what a crash leaves. Source: the deepseek-harness, notes of 2026-07-21 (checkpoints), 07-26
 //! (packed rows), 08-08 (write batching) and 08-18 (SQLite).
 
+mod batch;
 mod coordinator;
+pub mod crash;
 mod error;
 mod frame;
 mod jsonl;
+mod kind;
 pub mod load;
 mod medium;
 mod pack;
 mod policy;
 pub mod provenance;
 mod row;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+#[cfg(test)]
+mod tests;
 mod written;
 
 use std::rc::Rc;
@@ -25,10 +32,13 @@ pub use coordinator::Coordinator;
 pub use error::StoreError;
 pub use frame::{FORMAT, Header, VERSION};
 pub use jsonl::JsonlStore;
+pub use kind::StoreKind;
 pub use load::{LoadError, Loaded, load, load_lines};
 pub use medium::{LogFile, Medium, Memory};
 pub use pack::{PACKED_BYTES, PACKED_EVENTS, PACKED_FROM};
 pub use policy::{FlushPolicy, PolicyError};
+#[cfg(feature = "sqlite")]
+pub use sqlite::SqliteStore;
 pub use written::Written;
 
 use super::event::{Event, Seq};
@@ -48,7 +58,14 @@ pub trait Store {
     fn next(&self) -> Seq;
 }
 
-/// The first seq of `batch` that does not go on from `next`, as what was expected and what was found.
-fn gap(next: Seq, batch: &[Rc<Event>]) -> Option<(Seq, Seq)> {
-    (next..).zip(batch).find_map(|(expected, event)| (event.seq != expected).then_some((expected, event.seq)))
+impl<S: Store + ?Sized> Store for Box<S> {
+    fn append(&mut self, batch: &[Rc<Event>]) -> Result<(), StoreError> {
+        (**self).append(batch)
+    }
+    fn written(&self) -> Written {
+        (**self).written()
+    }
+    fn next(&self) -> Seq {
+        (**self).next()
+    }
 }

@@ -4,12 +4,15 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use serde::Serialize;
+
 use super::super::super::event::Seq;
 use super::super::frame::{FORMAT, VERSION};
 use super::super::provenance::Why;
 
 /// A place in a stored log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Position {
     /// In a file of JSON lines.
     Line {
@@ -183,4 +186,10 @@ impl fmt::Display for Kept {
             Kept::Atomic => "",
         })
     }
+}
+
+/// Text of a log in a message: a terminal gets no control character from a file.
+pub(super) fn plain(text: &str) -> String {
+    let escaped = |c: char| if c.is_control() { c.escape_default().collect() } else { vec![c] };
+    text.chars().flat_map(escaped).collect()
 }

@@ -6,7 +6,7 @@ use super::super::super::event::{Body, Event};
 use super::super::provenance::dangling;
 use super::super::row::{self, Row};
 use super::super::written::{Written, chunks};
-use super::fault::{Position, Problem};
+use super::fault::{Position, Problem, plain};
 
 /// What is wrong, and where.
 pub(super) type Fault = (Position, Problem);
@@ -48,7 +48,7 @@ impl Gather {
 
     fn row(&mut self, row: &[u8], at: Position) -> Result<(), Problem> {
         self.read.rows += 1;
-        match row::read(row).map_err(Problem::Row)? {
+        match row::read(row).map_err(|error| Problem::Row(plain(&error)))? {
             Row::One(event) => self.event(*event, at),
             Row::Run(packed) => {
                 self.read.packed_rows += 1;

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::frame::{FORMAT, FRAME, Frame, Header, VERSION};
 use super::super::row::TURN_END;
-use super::fault::{Kept, Position, Problem};
+use super::fault::{Kept, Position, Problem, plain};
 use super::gather::{Declared, Fault, Gather};
 use super::{Dropped, Torn};
 
@@ -38,7 +38,9 @@ impl<'a> Reader<'a> {
 /// The header, the events of every frame that is whole, and what was dropped behind them.
 pub(super) fn read(bytes: &[u8]) -> Result<(Header, Gather, Option<Dropped>), Fault> {
     let mut reader = Reader { bytes, at: 0, line: 1 };
-    let header = reader.line().ok_or((Position::File, Problem::NotALog)).and_then(header)?;
+    let begin = reader.position();
+    let header =
+        reader.line().ok_or(Problem::NotALog).and_then(header).map_err(|problem| (begin, problem))?;
     let mut gather = Gather::default();
     let mut dropped = None;
     for number in 0.. {
@@ -59,20 +61,20 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Header, Gather, Option<Dropped>), Fa
     Ok((header, gather, dropped))
 }
 
-fn header(line: &[u8]) -> Result<Header, Fault> {
-    let at = |problem| (Position::Line { line: 1, byte: 0 }, problem);
-    let value: Value = serde_json::from_slice(line).map_err(|_| at(Problem::NotALog))?;
-    let Value::String(format) = &value["format"] else { return Err(at(Problem::NotALog)) };
+/// The header of a line without its end.
+pub(super) fn header(line: &[u8]) -> Result<Header, Problem> {
+    let value: Value = serde_json::from_slice(line).map_err(|_| Problem::NotALog)?;
+    let Value::String(format) = &value["format"] else { return Err(Problem::NotALog) };
     if format != FORMAT {
-        return Err(at(Problem::Format(format.clone())));
+        return Err(Problem::Format(plain(format)));
     }
     if let Some(version) = value["version"].as_u64().filter(|v| *v != u64::from(VERSION)) {
-        return Err(at(Problem::Version(version)));
+        return Err(Problem::Version(version));
     }
     // One way to write it: a line that is not that has a wrong checksum, or was written by nobody here.
     let read: Option<Header> = serde_json::from_value(value).ok();
     let read = read.filter(|header| header.line().strip_suffix('\n').map(str::as_bytes) == Some(line));
-    read.ok_or_else(|| at(Problem::Header))
+    read.ok_or_else(|| Problem::Header)
 }
 
 type Whole<'a> = (Declared, Vec<(Position, &'a [u8])>);

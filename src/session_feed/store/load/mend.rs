@@ -6,11 +6,14 @@
 use std::fmt;
 use std::rc::Rc;
 
+use serde::Serialize;
+
 use super::super::super::event::{Body, Called, Event, Place, Returned, Seq, TurnEnd};
 use super::fault::Position;
 
 /// Why the end of a log was dropped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Torn {
     /// The file ends within the batch.
     Short,
@@ -22,7 +25,7 @@ pub enum Torn {
 
 /// The end of a log that was left out: one batch, whole. None of its rows can be trusted without its checksum, and nothing
 /// in it ended a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Dropped {
     /// Where it begins.
     pub at: Position,
@@ -33,7 +36,8 @@ pub struct Dropped {
 }
 
 /// One repair. Those but the first are events that were added behind the stored ones.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "mend", rename_all = "kebab-case")]
 pub enum Mend {
     /// The torn or damaged last batch was left out.
     Dropped(Dropped),
@@ -72,7 +76,7 @@ impl fmt::Display for Mend {
                 write!(f, "left out the last batch, {bytes} bytes from {at} on: {why}")
             }
             Mend::ToolResult { seq, call } => {
-                write!(f, "seq {seq}: an error for the unanswered call `{call}`")
+                write!(f, "seq {seq}: an error for the unanswered call {call:?}")
             }
             Mend::StepEnd { seq, place } => {
                 write!(f, "seq {seq}: the end of step {} of turn {}", place.step, place.turn)

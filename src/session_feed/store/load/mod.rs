@@ -5,6 +5,8 @@
 //! damage that is not at the very end, or in a batch in which a turn ended; a hole or a repetition in the seqs; a message
 //! that cites what is not there; another format. Loading never writes.
 
+#[cfg(feature = "sqlite")]
+mod database;
 mod fault;
 mod gather;
 mod lines;
@@ -22,9 +24,6 @@ use super::super::event::Event;
 use super::frame::Header;
 use super::written::Written;
 use gather::{Fault, Gather};
-
-/// How every SQLite file begins.
-const SQLITE: &[u8] = b"SQLite format 3\0";
 
 /// A log that was read.
 #[derive(Debug)]
@@ -53,23 +52,25 @@ impl Loaded {
 
     /// The events that are stored.
     pub fn stored_events(&self) -> &[Rc<Event>] {
-        &self.events[..self.events.len() - self.added().len()]
+        self.parts().0
     }
 
     /// The events that the repair added.
     pub fn added(&self) -> &[Rc<Event>] {
+        self.parts().1
+    }
+
+    fn parts(&self) -> (&[Rc<Event>], &[Rc<Event>]) {
         let stored = usize::try_from(self.stored.events).unwrap_or(usize::MAX);
-        self.events.get(stored..).unwrap_or_default()
+        self.events.split_at(stored.min(self.events.len()))
     }
 }
 
 /// Loads the log at `path`, of either store.
 pub fn load(path: &Path) -> Result<Loaded, LoadError> {
     let bytes = std::fs::read(path).map_err(|error| LoadError::Read { path: path.to_owned(), error })?;
-    if bytes.starts_with(SQLITE) {
-        return Err(refused(path, (Position::File, Problem::NeedsSqlite)));
-    }
-    from_lines(&bytes).map_err(|fault| refused(path, fault))
+    let read = if is_database(&bytes) { from_database(path, &bytes) } else { from_lines(&bytes) };
+    read.map_err(|fault| refused(path, fault))
 }
 
 /// Loads a log of JSON lines that is in memory.
@@ -77,9 +78,24 @@ pub fn load_lines(bytes: &[u8]) -> Result<Loaded, LoadError> {
     from_lines(bytes).map_err(|fault| refused(Path::new("memory"), fault))
 }
 
+fn is_database(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"SQLite format 3\0")
+}
+
 fn from_lines(bytes: &[u8]) -> Result<Loaded, Fault> {
     let (header, gather, dropped) = lines::read(bytes)?;
     Loaded::new(header, gather, dropped)
+}
+
+#[cfg(feature = "sqlite")]
+fn from_database(path: &Path, bytes: &[u8]) -> Result<Loaded, Fault> {
+    let (header, gather) = database::read(path, bytes)?;
+    Loaded::new(header, gather, None)
+}
+
+#[cfg(not(feature = "sqlite"))]
+fn from_database(_: &Path, _: &[u8]) -> Result<Loaded, Fault> {
+    Err((Position::File, Problem::NeedsSqlite))
 }
 
 fn refused(path: &Path, (at, problem): Fault) -> LoadError {

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::super::jsonl::JsonlStore;
+use super::super::jsonl::{JsonlStore, failed};
 use super::super::medium::{LogFile, Medium as _};
 use super::super::{Store as _, StoreError};
-use super::{LoadError, Loaded, load};
+use super::{LoadError, Loaded, from_database, from_lines, is_database, refused};
 
 /// A log that was not repaired.
 #[derive(Debug, thiserror::Error)]
@@ -18,23 +18,46 @@ pub enum RepairError {
     Store(#[from] StoreError),
 }
 
-/// Loads the log at `from` and writes it to the new file `to`: what was kept of it byte for byte, and behind that, if
-/// anything had to be closed, one batch more. `from` is not touched.
+/// Loads the log at `from` and writes it to the new file `to`: what was kept of it as it is, byte for byte in a file of JSON
+/// lines, and behind that, if anything had to be closed, one batch more. `from` is not touched.
 pub fn repaired(from: &Path, to: &Path) -> Result<Loaded, RepairError> {
-    let loaded = load(from)?;
-    let mut kept = std::fs::read(from).map_err(|error| LoadError::Read { path: from.to_owned(), error })?;
-    kept.truncate(usize::try_from(loaded.stored.bytes).unwrap_or(usize::MAX));
-    let place = to.display().to_string();
-    let failed = |error: std::io::Error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => StoreError::Exists { place: place.clone() },
-        _ => StoreError::Io { place: place.clone(), error },
-    };
+    let mut bytes = std::fs::read(from).map_err(|error| LoadError::Read { path: from.to_owned(), error })?;
+    if is_database(&bytes) {
+        let loaded = from_database(from, &bytes).map_err(|fault| refused(from, fault))?;
+        database(from, &loaded, to)?;
+        return Ok(loaded);
+    }
+    let loaded = from_lines(&bytes).map_err(|fault| refused(from, fault))?;
+    bytes.truncate(usize::try_from(loaded.stored.bytes).unwrap_or(usize::MAX));
+    lines(bytes, &loaded, to)?;
+    Ok(loaded)
+}
+
+fn lines(kept: Vec<u8>, loaded: &Loaded, to: &Path) -> Result<(), StoreError> {
+    let failed = |error| failed(to.display().to_string(), error);
     let mut file = LogFile::create(to).map_err(failed)?;
     if loaded.added().is_empty() {
-        file.write(&kept).and_then(|()| file.sync()).map_err(failed)?;
+        file.write(&kept).and_then(|()| file.sync()).map_err(failed)
     } else {
+        // No chunk is among them, so that there is nothing to pack.
         let stored = loaded.stored;
-        JsonlStore::after(file, kept, false, stored.batches, stored.events).append(loaded.added())?;
+        JsonlStore::after(file, kept, false, stored.batches, stored.events).append(loaded.added())
     }
-    Ok(loaded)
+}
+
+#[cfg(feature = "sqlite")]
+fn database(from: &Path, loaded: &Loaded, to: &Path) -> Result<(), StoreError> {
+    let source = super::database::reader(from).map_err(|error| {
+        let place = from.display().to_string();
+        StoreError::Database { place, message: error.to_string() }
+    })?;
+    let mut store = super::super::SqliteStore::create(to, &loaded.header.session, false)?;
+    store.copy(&source, loaded.stored.batches, loaded.stored.events)?;
+    store.append(loaded.added())
+}
+
+/// Without the feature no database is ever loaded.
+#[cfg(not(feature = "sqlite"))]
+fn database(_: &Path, _: &Loaded, _: &Path) -> Result<(), StoreError> {
+    Ok(())
 }
