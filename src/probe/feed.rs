@@ -53,7 +53,9 @@ impl FeedTrace {
             .iter()
             .map(|(hop, pieces)| {
                 let mut times = BTreeMap::new();
-                pieces.iter().for_each(|piece| *times.entry(*piece).or_default() += 1);
+                for piece in pieces {
+                    *times.entry(*piece).or_default() += 1;
+                }
                 (*hop, times)
             })
             .collect();

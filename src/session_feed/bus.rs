@@ -137,10 +137,13 @@ pub struct Counts {
     pub contained: u64,
 }
 
+/// Who listens to one name, as one value, so that a dispatch keeps what it began with.
+type Audience = Rc<[Rc<dyn Listener>]>;
+
 /// Listeners by name.
 #[derive(Default)]
 pub struct Bus {
-    listeners: RefCell<BTreeMap<&'static str, Rc<[Rc<dyn Listener>]>>>,
+    listeners: RefCell<BTreeMap<&'static str, Audience>>,
     counts: Cell<Counts>,
 }
 

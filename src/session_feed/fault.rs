@@ -33,7 +33,10 @@ pub enum Fault {
     Queued(Option<u64>),
 }
 
-const WITH_CHUNK: [(&str, fn(u64) -> Fault); 8] = [
+/// A fault's word, and the fault at a chunk.
+type Word = (&'static str, fn(u64) -> Fault);
+
+const WITH_CHUNK: [Word; 8] = [
     ("provider-error", Fault::ProviderError),
     ("cancel", Fault::Cancel),
     ("retry", Fault::Retry),

@@ -99,14 +99,14 @@ impl Script {
         let Some(fillers) = events.checked_sub(least) else {
             return Err(ShapeError::Events { steps, chunks: total, least });
         };
-        let share = |whole: u32, at: u32| whole / steps + u32::from(at < whole % steps);
+        let part = |whole: u32, at: u32| whole / steps + u32::from(at < whole % steps);
         let steps = (0..steps).map(|at| {
-            let deltas = share(total, at) - AROUND_DELTAS;
+            let deltas = part(total, at) - AROUND_DELTAS;
             let kind = if at < texts { BlockKind::Text } else { BlockKind::Reasoning };
             let words: Vec<String> =
                 (0..deltas).map(|n| format!("{} ", WORDS[(at + n) as usize % WORDS.len()])).collect();
             let pieces: Vec<(BlockKind, &str)> = words.iter().map(|word| (kind, word.as_str())).collect();
-            let others = (0..share(fillers, at)).map(|_| "fixture/filler".to_owned()).collect();
+            let others = (0..part(fillers, at)).map(|_| "fixture/filler".to_owned()).collect();
             StepScript { chunks: chunks(&pieces), tool: None, others }
         });
         let steps = steps.collect();

@@ -20,6 +20,17 @@ use crate::session_feed::queue::Mailbox;
 const LIVE_PACE_MS: u64 = 15;
 const LOG_PACE_MS: u64 = 25;
 
+/// What stands between a feed and its listeners.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Queues {
+    /// Nothing: the bus calls them.
+    None,
+    /// A queue each, without a bound.
+    Unbounded,
+    /// A queue each, for so many events.
+    Bounded(usize),
+}
+
 /// A consumer in its place.
 pub struct Attendance<'h> {
     harness: &'h Harness,
@@ -28,7 +39,7 @@ pub struct Attendance<'h> {
     feed: Feed,
     /// What it keeps.
     pub ear: Rc<Ear>,
-    queued: Option<Option<usize>>,
+    queues: Queues,
     /// The queues, log feed first, where feeds have them.
     pub mailboxes: Vec<(Feed, Rc<Mailbox>)>,
     joins: Option<Ordinal>,
@@ -47,9 +58,10 @@ pub fn attend<'h>(
     total: u64,
 ) -> Option<Attendance<'h>> {
     let feed = consumer.feed(traits)?;
-    let queued = match fault {
-        Fault::Queued(most) => Some(most.map(|most| usize::try_from(most).unwrap_or(usize::MAX))),
-        _ => None,
+    let queues = match fault {
+        Fault::Queued(None) => Queues::Unbounded,
+        Fault::Queued(Some(most)) => Queues::Bounded(usize::try_from(most).unwrap_or(usize::MAX)),
+        _ => Queues::None,
     };
     let ear = Ear::new(consumer, session);
     let mut attendance = Attendance {
@@ -58,7 +70,7 @@ pub fn attend<'h>(
         consumer,
         feed,
         ear,
-        queued,
+        queues,
         mailboxes: Vec::new(),
         joins: (consumer == Consumer::LateJoiner).then_some(total / 2),
         leaves: (consumer == Consumer::Reconnecting).then_some(total / 3),
@@ -87,7 +99,11 @@ pub fn attend<'h>(
 
 impl Attendance<'_> {
     fn behind_a_queue(&mut self, feed: Feed, listener: Rc<dyn Listener>) -> Rc<dyn Listener> {
-        let Some(capacity) = self.queued else { return listener };
+        let capacity = match self.queues {
+            Queues::None => return listener,
+            Queues::Unbounded => None,
+            Queues::Bounded(most) => Some(most),
+        };
         let pace = if feed == Feed::Log { LOG_PACE_MS } else { LIVE_PACE_MS };
         let mailbox = Mailbox::new(listener, capacity, pace);
         self.harness.add_timed(mailbox.clone());

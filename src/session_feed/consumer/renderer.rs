@@ -30,7 +30,7 @@ impl Listener for Draws {
         match what.chunk().and_then(Chunk::delta) {
             Some((BlockKind::Reasoning, ..)) => self.dim.0.set(true),
             Some((BlockKind::Text, _, text)) if self.dim.0.get() && !text.is_empty() => {
-                self.ear.wrong_style()
+                self.ear.wrong_style();
             }
             _ => {}
         }

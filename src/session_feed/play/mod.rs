@@ -144,8 +144,12 @@ impl<'a, S: Store + 'static> Run<'a, S> {
         harness.on(SESSION_EVENT, keeper.clone());
         harness.add_timed(keeper.clone());
         let live = [STREAM_CHUNK, ASSISTANT_STREAM];
-        (0..plan.listeners.log).for_each(|_| harness.on(SESSION_EVENT, Rc::new(Plain)));
-        (0..plan.listeners.live).for_each(|_| live.iter().for_each(|name| harness.on(name, Rc::new(Plain))));
+        for _ in 0..plan.listeners.log {
+            harness.on(SESSION_EVENT, Rc::new(Plain));
+        }
+        for name in (0..plan.listeners.live).flat_map(|_| live) {
+            harness.on(name, Rc::new(Plain));
+        }
         let total = plan.script.chunks().count() as u64;
         let attendance = attend(&harness, session, plan.consumer, traits, plan.fault, total);
         let watchers = watchers(&harness, traits, plan.fault);
@@ -153,7 +157,9 @@ impl<'a, S: Store + 'static> Run<'a, S> {
         match plan.fault {
             Fault::LogListenerThrows(k) => harness.on(SESSION_EVENT, Rc::new(Thrower(k))),
             Fault::LiveListenerThrows(k) => {
-                live.iter().for_each(|name| harness.on(name, Rc::new(Thrower(k))))
+                for name in live {
+                    harness.on(name, Rc::new(Thrower(k)));
+                }
             }
             _ => {}
         }

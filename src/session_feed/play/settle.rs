@@ -96,15 +96,15 @@ impl<S: Store + 'static> Run<'_, S> {
             (None, Some(reading)) => self.trace_reader(&mut trace, &reading.back, &pieces),
             (None, None) => {}
         }
-        self.played(trace, &stored, reading)
+        self.played(trace, &stored, reading.as_ref())
     }
 
-    fn played(&self, trace: FeedTrace, stored: &Stored, reading: Option<Reading>) -> Played {
+    fn played(&self, trace: FeedTrace, stored: &Stored, reading: Option<&Reading>) -> Played {
         let consumer = self.plan.consumer;
         let log = self.harness.log(self.session);
         let mut surfaced: Vec<String> = self.done.error.iter().cloned().collect();
         surfaced.extend(self.done.killed.then(|| "the process was killed".to_owned()));
-        surfaced.extend(reading.iter().flat_map(|r| r.surfaced.iter().cloned()));
+        surfaced.extend(reading.iter().flat_map(|r| r.surfaced.clone()));
         surfaced.extend(stored.refused.iter().filter(|_| consumer.reads()).cloned());
         let lines = self.harness.lines();
         let signal = match (surfaced.is_empty(), lines.is_empty()) {
@@ -113,7 +113,7 @@ impl<S: Store + 'static> Run<'_, S> {
             (true, true) => Signal::None,
         };
         let seen = self.attended.as_ref().map(|a| &a.seen);
-        let (delivered, view) = match (&reading, seen) {
+        let (delivered, view) = match (reading, seen) {
             (Some(reading), _) => (reading.delivered.clone(), reading.view.clone()),
             (None, Some(seen)) => {
                 (seen.pieces.clone(), (consumer == Consumer::Acp).then(|| seen.view.clone()))
@@ -148,7 +148,7 @@ impl<S: Store + 'static> Run<'_, S> {
             signal,
             surfaced,
             log: lines,
-            figures: self.figures(&log, stored, reading.as_ref()),
+            figures: self.figures(&log, stored, reading),
             accounts: self.accounts(&log, stored),
             messages_at: seen.map(|s| places(&s.messages_at)).unwrap_or_default(),
             deltas_at: seen.map(|s| places(&s.deltas_at)).unwrap_or_default(),
