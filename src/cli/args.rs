@@ -8,6 +8,7 @@ use super::attach::Attach;
 use super::bench_feed::BenchFeed;
 use super::calibrate::Calibrate;
 use super::fanout::FanOut;
+use super::feed::FeedCommand;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use super::bench_client;
@@ -44,6 +45,9 @@ pub(super) enum Command {
     Model(Model),
     /// Attach emulated clients to a server that somebody else runs, and say what they missed
     Attach(Attach),
+    /// The second subject: session logs and what is lost of them
+    #[command(subcommand)]
+    Feed(FeedCommand),
     /// Measure on the wall clock: what a token costs
     #[command(subcommand)]
     Bench(BenchCommand),

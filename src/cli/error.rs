@@ -17,6 +17,8 @@ use crate::run::fanout::FanOutError;
 use crate::run::feed_bench::FeedBenchError;
 use crate::run::live_bench::LiveBenchError;
 use crate::scenario::ScenarioError;
+use crate::session_feed::store::load::RepairError;
+use crate::session_feed::store::{LoadError, StoreError as LogError};
 use crate::suite::PlanError;
 use crate::suite::calibrate::TurnsError;
 use crate::suite::extract::ImplyError;
@@ -62,6 +64,10 @@ pub(super) enum CliError {
     Extract(#[from] ExtractError),
     #[error(transparent)]
     Imply(#[from] ImplyError),
+    #[error(transparent)]
+    Log(#[from] LoadError),
+    #[error(transparent)]
+    Repair(#[from] RepairError),
     #[error("cannot read {}: {error}", path.display())]
     Read { path: PathBuf, error: std::io::Error },
     #[error("server `{server}`: {fault}")]
@@ -94,7 +100,9 @@ impl CliError {
             CliError::Calibrate(error) if !matches!(error, CalibrateError::Profile(_)) => {
                 ExitCode::RigInvalid
             }
+            CliError::Repair(RepairError::Store(LogError::Exists { .. })) => ExitCode::Usage,
             CliError::Output(_)
+            | CliError::Repair(RepairError::Store(_))
             | CliError::Store(_)
             | CliError::Start(_)
             | CliError::Swarm(_)

@@ -11,6 +11,7 @@ mod check;
 mod error;
 mod explain;
 mod fanout;
+mod feed;
 mod idle;
 mod interrupt;
 mod judge;
@@ -57,6 +58,7 @@ pub fn main() -> ExitCode {
         Command::Judge(args) => judge::run(args),
         Command::Live(live) => live::run(live),
         Command::Attach(attach) => attach::run(attach),
+        Command::Feed(feed) => feed::run(feed),
         Command::Bench(bench) => match bench {
             BenchCommand::Fanout(fanout) => fanout::run(fanout),
             BenchCommand::Feed(feed) => bench_feed::run(feed),

@@ -1,12 +1,13 @@
 //! Writers that are killed: what is in the file is what was durable, and nothing else.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Duration;
 
 use rand::RngExt as _;
 use skewlab::seed::Seed;
 use skewlab::session_feed::store::crash::{Kill, Plan, Played, Seeded, Told, written_by_child};
-use skewlab::session_feed::store::{JsonlStore, Memory, StoreError};
+use skewlab::session_feed::store::{JsonlStore, Memory, StoreError, StoreKind};
 
 fn program() -> PathBuf {
     env!("CARGO_BIN_EXE_skewlab").into()
@@ -14,7 +15,8 @@ fn program() -> PathBuf {
 
 fn plan(policy: &str, seed: u64, kill_at: Option<u64>) -> Plan {
     let (policy, session) = (policy.parse().unwrap(), format!("seed-{seed}"));
-    Plan { policy, packed: seed % 2 == 0, session, events: Played::Seeded(seed), kill_at }
+    let (store, events) = (StoreKind::JsonLines, Played::Seeded(seed));
+    Plan { store, policy, packed: seed.is_multiple_of(2), session, events, kill_at }
 }
 
 /// What memory holds of the plan's log, and what its writer says last of what is appended and what is durable.
@@ -78,25 +80,47 @@ fn a_list_of_events_is_played_as_well_and_its_end_is_a_place_to_stop() {
 
 #[test]
 fn a_writer_killed_at_any_moment_has_everything_that_it_said_was_durable() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut rng = Seed(23).derive("moments").rng();
-    let mut with_events = 0;
-    for kill in 0..20 {
-        let policy = ["window-200ms", "turn-end", "every-event", "window-5000ms"][kill % 4];
-        let file = dir.path().join(format!("{kill}.jsonl"));
-        let after = Duration::from_millis(rng.random_range(20..250));
-        let plan = plan(policy, kill as u64, None);
-        let left = written_by_child(&program(), &plan, &file, Kill::After(after)).unwrap();
-        let stored = left.loaded.as_ref().map_or(&[][..], |loaded| loaded.stored_events());
-        let count = stored.len() as u64;
-        // The last batch may be durable without that anybody was told so.
-        assert!(count >= left.durable, "{policy}: {count} of {} that were acknowledged", left.durable);
-        let mut appended = Seeded::new(kill as u64);
-        assert!(stored.iter().all(|event| Some(&**event) == appended.next().as_ref()), "{policy}");
-        assert!(left.appended >= count, "{policy}: {count} stored, {} appended", left.appended);
-        with_events += u32::from(left.durable > 0);
+    for store in StoreKind::ALL {
+        let dir = tempfile::tempdir().unwrap();
+        let mut rng = Seed(23).derive("moments").rng();
+        let mut with_events = 0;
+        for kill in 0..20 {
+            let policy = ["window-200ms", "turn-end", "every-event", "window-5000ms"][kill % 4];
+            let file = dir.path().join(kill.to_string());
+            let after = Duration::from_millis(rng.random_range(20..250));
+            let plan = Plan { store: *store, ..plan(policy, kill as u64, None) };
+            let left = written_by_child(&program(), &plan, &file, Kill::After(after)).unwrap();
+            let stored = left.loaded.as_ref().map_or(&[][..], |loaded| loaded.stored_events());
+            let count = stored.len() as u64;
+            // The last batch may be durable without that anybody was told so.
+            assert!(count >= left.durable, "{store} {policy}: {count} of {}", left.durable);
+            let mut appended = Seeded::new(kill as u64);
+            assert!(
+                stored.iter().all(|event| Some(&**event) == appended.next().as_ref()),
+                "{store} {policy}"
+            );
+            assert!(left.appended >= count, "{store} {policy}: {count} stored, {} appended", left.appended);
+            with_events += u32::from(left.durable > 0);
+        }
+        assert!(with_events >= 10, "{store}: only {with_events} of 20 had written anything");
     }
-    assert!(with_events >= 10, "only {with_events} of 20 had written anything");
+}
+
+#[test]
+fn every_store_has_what_was_durable_where_the_writer_was_stopped() {
+    for store in StoreKind::ALL {
+        let dir = tempfile::tempdir().unwrap();
+        for (policy, at) in [("turn-end", 130), ("window-200ms", 77), ("every-event", 50)] {
+            let plan = Plan { store: *store, ..plan(policy, 6, Some(at)) };
+            let left =
+                written_by_child(&program(), &plan, &dir.path().join(policy), Kill::WhenStopped).unwrap();
+            assert_eq!((left.appended, left.durable), in_memory(&plan).1, "{store} {policy}");
+            let loaded = left.loaded.unwrap();
+            let appended: Vec<_> = Seeded::new(6).take(loaded.stored_events().len()).map(Rc::new).collect();
+            assert_eq!(loaded.stored_events(), appended, "{store} {policy}");
+            assert_eq!(appended.len() as u64, left.durable, "{store} {policy}");
+        }
+    }
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod determinism;
 mod extract;
 mod fanout;
 mod feed_bench;
+mod feed_check;
 mod feed_crash;
 mod fixtures;
 mod floors;

@@ -17,12 +17,12 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// Makes it the text of batch number `frame` and says what was counted; `bytes` is for the store to say. The events
+    /// Makes it the text of batch `number` and says what was counted; `bytes` is for the store to say. The events
     /// must be contiguous.
     pub(super) fn encode(
         &mut self,
         events: &[Rc<Event>],
-        frame: u64,
+        number: u64,
         packed: bool,
     ) -> serde_json::Result<Written> {
         self.rows.clear();
@@ -37,7 +37,7 @@ impl Batch {
         }
         wrote.chunks = events.iter().map(|event| chunks(event)).sum();
         let frame = Frame {
-            frame,
+            number,
             first: events.first().map_or(0, |event| event.seq),
             events: wrote.events,
             ends: events.iter().filter(|event| matches!(event.body, Body::TurnEnd(..))).count() as u64,

@@ -41,8 +41,9 @@ pub(super) const FRAME: &[u8] = b"{\"frame\":";
 /// The line before the rows of a durable batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Frame {
-    /// Its number, from 0.
-    pub(super) frame: u64,
+    /// Its number, from 0. The first key, by which the line is known.
+    #[serde(rename = "frame")]
+    pub(super) number: u64,
     /// The first seq.
     pub(super) first: Seq,
     /// Its events.

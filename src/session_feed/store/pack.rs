@@ -17,12 +17,13 @@ pub const PACKED_EVENTS: usize = 1024;
 /// Bytes of text that a packed row holds at most.
 pub const PACKED_BYTES: usize = 1024 * 1024;
 
-/// A packed row as it is written. `L` is the list of texts: borrowed when written, owned when read.
+/// A packed row as it is written. `T` is a text: borrowed when written, owned when read.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Packed<T> {
     /// What the deltas are of. The first key, by which the row is known.
-    packed: BlockKind,
+    #[serde(rename = "packed")]
+    kind: BlockKind,
     /// Seq of the first one; the others follow without a hole.
     pub(super) seq: Seq,
     turn: u32,
@@ -64,12 +65,12 @@ pub(super) fn run(events: &[Rc<Event>]) -> usize {
 /// The packed row of a run; none if it is no run.
 pub(super) fn pack(run: &[Rc<Event>]) -> Option<Packed<&str>> {
     let first = run.first()?;
-    let (place, packed, index, _) = block(first)?;
+    let (place, kind, index, _) = block(first)?;
     #[expect(clippy::cast_possible_wrap, reason = "the difference wraps, and wraps back when it is read")]
     let after = run.windows(2).map(|two| two[1].time.wrapping_sub(two[0].time) as i64).collect();
     let texts = run.iter().map(|event| block(event).map(|b| b.3)).collect::<Option<_>>()?;
     let Place { turn, step } = place;
-    Some(Packed { packed, seq: first.seq, turn, step, index, time: first.time, after, texts })
+    Some(Packed { kind, seq: first.seq, turn, step, index, time: first.time, after, texts })
 }
 
 impl Packed<String> {
@@ -87,7 +88,7 @@ impl Packed<String> {
         let times = std::iter::once(0).chain(self.after);
         Ok((self.seq..).zip(times.zip(self.texts)).map(move |(seq, (after, text))| {
             time = time.wrapping_add_signed(after);
-            let body = Body::Chunk(place, Chunk::of(self.packed, self.index, &text));
+            let body = Body::Chunk(place, Chunk::of(self.kind, self.index, &text));
             Event { seq, time, body, cites: None }
         }))
     }

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::super::{JsonlStore, StoreError};
+use super::super::StoreError;
 use super::Plan;
 
 /// The word on the command line that makes this program a writer: `skewlab feed-writer FILE`. It is in no help text: nobody
@@ -39,7 +39,7 @@ fn write(file: &Path) -> Result<(), WriterError> {
     let mut line = String::new();
     stdin.read_line(&mut line)?;
     let plan: Plan = serde_json::from_str(&line)?;
-    let store = JsonlStore::create(file, &plan.session, plan.packed)?;
+    let store = plan.store.create(file, &plan.session, plan.packed)?;
     let mut stdout = io::stdout().lock();
     // Kept until the end: dropping it would tidy up, which a killed process does not.
     let _writer = plan.play::<_, WriterError>(store, |told| {

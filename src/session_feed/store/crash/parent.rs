@@ -13,7 +13,7 @@ use super::super::load::{LoadError, Loaded, load};
 use super::{FEED_WRITER, Plan, Told};
 
 /// How long a writer may take to stop where its plan says.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// When a writer is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

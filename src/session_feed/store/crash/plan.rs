@@ -5,13 +5,16 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 
 use super::super::super::event::{Event, Seq};
-use super::super::{Coordinator, FlushPolicy, Store, StoreError};
+use super::super::{Coordinator, FlushPolicy, Store, StoreError, StoreKind};
 use super::Seeded;
 
 /// What a writer plays. Time is the events' own and nobody sleeps, so that a file holds what memory would.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
+    /// Where it writes.
+    #[serde(default)]
+    pub store: StoreKind,
     /// When it writes.
     pub policy: FlushPolicy,
     /// Whether runs of deltas become packed rows.

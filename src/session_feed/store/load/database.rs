@@ -48,7 +48,7 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<(Header, Gather), Fault>
         let found = u64::try_from(revision).unwrap_or(u64::MAX);
         let frame = Frame::read(trimmed(&line));
         let frame = frame.ok_or((at, Problem::FrameLine { frame: batch, why: Kept::Atomic }))?;
-        for found in [found, frame.frame] {
+        for found in [found, frame.number] {
             if found != batch {
                 return Err((at, Problem::Frame { expected: batch, found }));
             }

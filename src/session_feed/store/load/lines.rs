@@ -74,7 +74,7 @@ pub(super) fn header(line: &[u8]) -> Result<Header, Problem> {
     // One way to write it: a line that is not that has a wrong checksum, or was written by nobody here.
     let read: Option<Header> = serde_json::from_value(value).ok();
     let read = read.filter(|header| header.line().strip_suffix('\n').map(str::as_bytes) == Some(line));
-    read.ok_or_else(|| Problem::Header)
+    read.ok_or(Problem::Header)
 }
 
 type Whole<'a> = (Declared, Vec<(Position, &'a [u8])>);
@@ -96,8 +96,8 @@ fn frame<'a>(reader: &mut Reader<'a>, number: u64) -> Result<Result<Whole<'a>, T
             None => Ok(Err(Torn::Line)),
         };
     };
-    if frame.frame != number {
-        return Err(Problem::Frame { expected: number, found: frame.frame });
+    if frame.number != number {
+        return Err(Problem::Frame { expected: number, found: frame.number });
     }
     let length = usize::try_from(frame.bytes).unwrap_or(usize::MAX);
     let Some(text) = reader.rest().get(..length) else {

@@ -12,6 +12,7 @@ mod gather;
 mod lines;
 mod mend;
 mod repaired;
+mod summary;
 
 use std::path::Path;
 use std::rc::Rc;
@@ -19,15 +20,19 @@ use std::rc::Rc;
 pub use fault::{Kept, LoadError, Position, Problem};
 pub use mend::{Dropped, Mend, Torn};
 pub use repaired::{RepairError, repaired};
+pub use summary::{CHECK_SCHEMA, Repair, Summary};
 
 use super::super::event::Event;
 use super::frame::Header;
+use super::kind::StoreKind;
 use super::written::Written;
 use gather::{Fault, Gather};
 
 /// A log that was read.
 #[derive(Debug)]
 pub struct Loaded {
+    /// Which store it was in.
+    pub kind: StoreKind,
     /// Its header.
     pub header: Header,
     /// Its events, and behind them those of the repair.
@@ -39,7 +44,12 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    fn new(header: Header, gather: Gather, dropped: Option<Dropped>) -> Result<Loaded, Fault> {
+    fn new(
+        kind: StoreKind,
+        header: Header,
+        gather: Gather,
+        dropped: Option<Dropped>,
+    ) -> Result<Loaded, Fault> {
         gather.cited()?;
         let Gather { mut events, read, .. } = gather;
         let mut mends: Vec<Mend> = dropped.map(Mend::Dropped).into_iter().collect();
@@ -47,7 +57,7 @@ impl Loaded {
             events.push(Rc::new(event));
             mends.push(mend);
         }
-        Ok(Loaded { header, events, stored: read, mends })
+        Ok(Loaded { kind, header, events, stored: read, mends })
     }
 
     /// The events that are stored.
@@ -84,13 +94,13 @@ fn is_database(bytes: &[u8]) -> bool {
 
 fn from_lines(bytes: &[u8]) -> Result<Loaded, Fault> {
     let (header, gather, dropped) = lines::read(bytes)?;
-    Loaded::new(header, gather, dropped)
+    Loaded::new(StoreKind::JsonLines, header, gather, dropped)
 }
 
 #[cfg(feature = "sqlite")]
 fn from_database(path: &Path, bytes: &[u8]) -> Result<Loaded, Fault> {
     let (header, gather) = database::read(path, bytes)?;
-    Loaded::new(header, gather, None)
+    Loaded::new(StoreKind::Sqlite, header, gather, None)
 }
 
 #[cfg(not(feature = "sqlite"))]

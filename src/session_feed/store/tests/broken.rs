@@ -13,17 +13,20 @@ use super::session;
 /// A log of these batches of rows, each with a frame that fits it; `change` may make one that does not.
 fn log(batches: &[&[Event]], change: impl Fn(&mut Frame)) -> Vec<u8> {
     let mut bytes = Header::new("s").line().into_bytes();
-    for (frame, batch) in (0..).zip(batches) {
+    for (number, batch) in (0..).zip(batches) {
         let rows: String = batch.iter().map(|event| serde_json::to_string(event).unwrap() + "\n").collect();
         let ends = batch.iter().filter(|event| matches!(event.body, Body::TurnEnd(..))).count() as u64;
         let (first, events) = (batch[0].seq, batch.len() as u64);
         let (bytes_of, crc) = (rows.len() as u64, crc32fast::hash(rows.as_bytes()));
-        let mut frame = Frame { frame, first, events, ends, bytes: bytes_of, crc };
+        let mut frame = Frame { number, first, events, ends, bytes: bytes_of, crc };
         change(&mut frame);
         bytes.extend_from_slice((frame.line() + &rows).as_bytes());
     }
     bytes
 }
+
+/// What a wrong writer does to a frame.
+type Change = fn(&mut Frame);
 
 fn plain(events: &[Rc<Event>]) -> Vec<Event> {
     events.iter().map(|event| (**event).clone()).collect()
@@ -34,7 +37,7 @@ fn refused(bytes: &[u8]) -> (u64, Problem) {
     match load_lines(bytes) {
         Err(LoadError::Refused { at: Position::Line { line, byte }, problem, .. }) => {
             let before = &bytes[..usize::try_from(byte).unwrap()];
-            assert_eq!(before.iter().filter(|b| **b == b'\n').count() as u64, line - 1, "the two agree");
+            assert_eq!(before.split(|b| *b == b'\n').count() as u64, line, "the two agree");
             (line, problem)
         }
         other => panic!("{other:?}"),
@@ -65,9 +68,8 @@ fn a_hole_and_a_repetition_are_refused_at_their_row() {
 #[test]
 fn a_frame_that_is_not_the_next_or_not_what_it_says_is_refused_even_at_the_end() {
     let events = plain(&session(11, 40));
-    let skipped = log(&[&events[..20], &events[20..]], |frame| frame.frame *= 2);
+    let skipped = log(&[&events[..20], &events[20..]], |frame| frame.number *= 2);
     assert_eq!(refused(&skipped), (23, Problem::Frame { expected: 1, found: 2 }));
-    type Change = fn(&mut Frame);
     let claims: [(Change, &str); 3] = [
         (|frame| frame.events += 1, "events"),
         (|frame| frame.ends += 1, "ends of a turn"),
@@ -98,7 +100,7 @@ fn rows_that_are_no_events_are_refused_with_what_is_wrong() {
     ] {
         let rows = row + "\n";
         let (bytes, crc) = (rows.len() as u64, crc32fast::hash(rows.as_bytes()));
-        let frame = Frame { frame: 0, first: 0, events: 1, ends: 0, bytes, crc };
+        let frame = Frame { number: 0, first: 0, events: 1, ends: 0, bytes, crc };
         let (line, problem) = refused((header.clone() + &frame.line() + &rows).as_bytes());
         let Problem::Row(said) = &problem else { panic!("{problem}") };
         assert!(line == 3 && said.contains(wanted) && !said.contains('\u{1b}'), "{line}: {said}");
@@ -120,7 +122,7 @@ fn headers_of_others_and_of_later_versions_are_told_apart() {
 }
 
 /// A step of three chunks and its message, another step of one, then a chunk more; the message cites these.
-fn cites(cited: &[u64]) -> Vec<Event> {
+fn citing(cited: &[u64]) -> Vec<Event> {
     let [first, second] = [1, 2].map(|step| Place { turn: 1, step });
     let chunk = |place| Body::Chunk(place, Chunk::of(BlockKind::Text, 0, "x"));
     let message = Message { turn: 1, step: 2, blocks: vec![], usage: None, interrupted: false, stream: None };
@@ -142,13 +144,13 @@ fn cites(cited: &[u64]) -> Vec<Event> {
 
 #[test]
 fn a_message_that_cites_what_it_cannot_be_made_of_is_refused_at_its_row() {
-    assert_eq!(dangling(&cites(&[3, 4])), []);
-    assert_eq!(dangling(&cites(&[])), [], "a stream known to be empty");
-    load_lines(&log(&[&cites(&[3, 4])], |_| ())).unwrap();
+    assert_eq!(dangling(&citing(&[3, 4])), []);
+    assert_eq!(dangling(&citing(&[])), [], "a stream known to be empty");
+    load_lines(&log(&[&citing(&[3, 4])], |_| ())).unwrap();
     let wrong =
         [(1, Why::OtherStep), (2, Why::NotAChunk), (5, Why::NotAChunk), (6, Why::Later), (7, Why::Missing)];
     for (cited, why) in wrong {
-        let events = cites(&[3, cited]);
+        let events = citing(&[3, cited]);
         assert_eq!(dangling(&events), [Dangling { message: 5, cited, why }]);
         let problem = Problem::Dangling { message: 5, cited, why };
         // A batch apart from its message, so that the whole log is looked at and not one batch.

@@ -1,0 +1,36 @@
+//! What is in a session log, and what had to be repaired for it, for a person and for a program.
+
+use std::io::{self, Write};
+
+use crate::session_feed::store::load::Summary;
+
+/// The summary as JSON.
+pub fn feed_log_json(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, summary).map_err(io::Error::other)?;
+    out.write_all(b"\n")
+}
+
+/// Writes a line a count, and a line a repair.
+pub fn feed_log_table(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let Summary { stored, turns, interrupted, repairs, .. } = summary;
+    writeln!(out, "{}: session {:?}, {}", summary.file.display(), summary.session, summary.store)?;
+    let broken = if *interrupted > 0 { format!(", {interrupted} interrupted") } else { String::new() };
+    writeln!(out, "  events   {}", stored.events)?;
+    writeln!(out, "  chunks   {}", stored.chunks)?;
+    writeln!(out, "  turns    {turns}{broken}")?;
+    writeln!(out, "  batches  {}", stored.batches)?;
+    writeln!(out, "  rows     {}, {} packed", stored.rows, stored.packed_rows)?;
+    writeln!(out, "  bytes    {}", stored.bytes)?;
+    match (&summary.repaired, repairs.is_empty()) {
+        (None, true) => return writeln!(out, "nothing to repair"),
+        (None, false) => {
+            writeln!(
+                out,
+                "repaired while it was read, and as it was on disk; --repair OUT writes the repaired log:"
+            )?;
+        }
+        (Some(to), true) => writeln!(out, "nothing to repair; the copy is {}", to.display())?,
+        (Some(to), false) => writeln!(out, "repaired, and written to {}:", to.display())?,
+    }
+    repairs.iter().try_for_each(|repair| writeln!(out, "  {}", repair.said))
+}
