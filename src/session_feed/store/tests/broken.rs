@@ -122,7 +122,7 @@ fn headers_of_others_and_of_later_versions_are_told_apart() {
 }
 
 /// A step of three chunks and its message, another step of one, then a chunk more; the message cites these.
-fn citing(cited: &[u64]) -> Vec<Event> {
+fn citing(seqs: &[u64]) -> Vec<Event> {
     let [first, second] = [1, 2].map(|step| Place { turn: 1, step });
     let chunk = |place| Body::Chunk(place, Chunk::of(BlockKind::Text, 0, "x"));
     let message = Message { turn: 1, step: 2, blocks: vec![], usage: None, interrupted: false, stream: None };
@@ -136,7 +136,7 @@ fn citing(cited: &[u64]) -> Vec<Event> {
         chunk(second),
     ];
     let event = |(seq, body): (u64, Body)| {
-        let cites = matches!(body, Body::Message(_)).then(|| cited.into());
+        let cites = matches!(body, Body::Message(_)).then(|| seqs.into());
         Event { seq, time: seq, body, cites }
     };
     (0..).zip(bodies).map(event).collect()
