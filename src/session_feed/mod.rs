@@ -27,6 +27,7 @@ pub mod play;
 pub mod profile;
 pub mod queue;
 pub mod script;
+pub mod store;
 
 pub use consumer::Consumer;
 pub use fault::Fault;
@@ -34,4 +35,3 @@ pub use harness::Harness;
 pub use play::{Listeners, Plan, Played, play};
 pub use profile::{Variant, Variants};
 pub use script::{Script, Shape};
-pub mod store;

@@ -123,7 +123,7 @@ fn a_torn_last_frame_is_left_out_and_said_and_the_repaired_log_is_a_new_file() {
     let (_, end) = session();
     let (whole, cut) = (log(), log().len() - 30);
     let last = whole.windows(9).rposition(|w| w == b"{\"frame\":").unwrap();
-    let line = whole[..last].iter().filter(|b| **b == b'\n').count() + 1;
+    let line = whole[..last].split(|b| *b == b'\n').count();
     let file = dir.file(&whole[..cut]);
     let (code, stdout, _) = check(&file, &[]);
     let said = format!(
@@ -166,7 +166,7 @@ fn a_torn_last_frame_is_left_out_and_said_and_the_repaired_log_is_a_new_file() {
 fn a_flipped_bit_before_the_last_turn_end_is_refused_where_it_is() {
     let whole = log();
     let frames: Vec<usize> = (0..whole.len()).filter(|i| whole[*i..].starts_with(b"{\"frame\":")).collect();
-    let line = whole[..frames[1]].iter().filter(|b| **b == b'\n').count() + 1;
+    let line = whole[..frames[1]].split(|b| *b == b'\n').count();
     let at = format!("line {line} (byte {})", frames[1]);
     let mut flipped = whole.clone();
     flipped[frames[2] - 40] ^= 1;

@@ -1,13 +1,20 @@
 //! Writers that are killed: what is in the file is what was durable, and nothing else.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
 use rand::RngExt as _;
 use skewlab::seed::Seed;
+use skewlab::session_feed::chunk::BlockKind;
+use skewlab::session_feed::consumer::Consumer;
+use skewlab::session_feed::fault::Fault;
+use skewlab::session_feed::play::{self, Listeners};
+use skewlab::session_feed::profile::Variants;
+use skewlab::session_feed::script::Script;
 use skewlab::session_feed::store::crash::{Kill, Plan, Played, Seeded, Told, written_by_child};
-use skewlab::session_feed::store::{JsonlStore, Memory, StoreError, StoreKind};
+use skewlab::session_feed::store::{FlushPolicy, JsonlStore, Memory, StoreError, StoreKind, load_lines};
 
 fn program() -> PathBuf {
     env!("CARGO_BIN_EXE_skewlab").into()
@@ -56,7 +63,7 @@ fn a_killed_writer_leaves_byte_for_byte_what_memory_holds_at_that_point() {
     let dir = tempfile::tempdir().unwrap();
     for policy in ["turn-end", "window-200ms", "every-event"] {
         let mut rng = Seed(17).derive(policy).rng();
-        let mut durable = std::collections::BTreeSet::new();
+        let mut durable = BTreeSet::new();
         for seed in 0..50 {
             let plan = plan(policy, seed, Some(rng.random_range(0..150)));
             durable.insert(in_memory(&plan).1.1);
@@ -76,6 +83,52 @@ fn a_list_of_events_is_played_as_well_and_its_end_is_a_place_to_stop() {
     assert_eq!((left.appended, left.durable), in_memory(&plan).1);
     assert_eq!(left.appended, 40);
     assert_eq!(std::fs::read(&file).unwrap(), in_memory(&plan).0);
+}
+
+/// The agent loop plays in this process; the child writes the events that it had appended when it was killed.
+#[test]
+fn a_killed_session_is_the_same_file_and_the_same_loss_as_in_memory() {
+    let dir = tempfile::tempdir().unwrap();
+    let variants = Variants::embedded().unwrap();
+    let words: Vec<String> = (0..30).map(|n| format!("w{n} ")).collect();
+    let pieces: Vec<_> = words.iter().map(|word| (BlockKind::Text, word.as_str())).collect();
+    let script = Script::of("hi", &pieces, 50.0);
+    let mut durable = BTreeSet::new();
+    for name in ["mirrored", "mirror-removed", "transient-only", "embedded"] {
+        let variant = variants.get(name).unwrap();
+        for policy in ["turn-end", "window-200ms", "every-event"] {
+            for k in [1, 11, 30] {
+                let virtual_run = |policy: FlushPolicy| play::Plan {
+                    variant: &variant,
+                    consumer: Consumer::SnapshotReplay,
+                    script: &script,
+                    fault: Fault::Kill(k),
+                    policy,
+                    packed: true,
+                    listeners: Listeners::default(),
+                };
+                let appended =
+                    load_lines(&play::stored_bytes(&virtual_run(FlushPolicy::EveryEvent))).unwrap();
+                let appended = appended.stored_events().iter().map(|event| (**event).clone()).collect();
+                let policy: FlushPolicy = policy.parse().unwrap();
+                let plan = Plan {
+                    session: play::SESSION.to_owned(),
+                    events: Played::Listed(appended),
+                    ..plan("turn-end", 0, None)
+                };
+                let plan = Plan { policy, ..plan };
+                let file = dir.path().join(format!("{name}-{policy}-{k}"));
+                let left = written_by_child(&program(), &plan, &file, Kill::WhenStopped).unwrap();
+                let bytes = std::fs::read(&file).unwrap_or_default();
+                let run = virtual_run(policy);
+                assert!(bytes == play::stored_bytes(&run), "{name} {policy} {k}");
+                durable.insert(left.durable);
+                let there = play::play_against(&run, left.loaded.map(Ok));
+                assert_eq!(there, play::play(&run), "{name} {policy} {k}");
+            }
+        }
+    }
+    assert!(durable.len() > 4 && durable.contains(&0), "the crashes are all alike: {durable:?}");
 }
 
 #[test]

@@ -66,10 +66,13 @@ fn a_flipped_bit_never_changes_an_event() {
     assert!(refused > 500 && harmless > 0, "{refused} refused, {harmless} harmless");
 }
 
+/// Whether it is the problem that is wanted.
+type Wanted = fn(&Problem) -> bool;
+
 #[test]
 fn what_somebody_changed_with_sql_is_refused_where_it_is() {
     let dir = tempfile::tempdir().unwrap();
-    let changes: [(&str, fn(&Problem) -> bool); 6] = [
+    let changes: [(&str, Wanted); 6] = [
         ("DELETE FROM batch WHERE revision = 1", |p| matches!(p, Problem::Frame { expected: 1, found: 2 })),
         ("DELETE FROM batch WHERE revision = 2", |p| matches!(p, Problem::Count { what: "rows in all", .. })),
         ("DELETE FROM row WHERE revision = 1 AND number = 3", |p| {
