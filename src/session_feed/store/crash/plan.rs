@@ -25,6 +25,10 @@ pub struct Plan {
     pub events: Played,
     /// Stop once the event with this seq was appended; none plays on to the last one.
     pub kill_at: Option<Seq>,
+    /// Time that passes behind the last event without another one, up to this moment, in the events' milliseconds: a window
+    /// that runs out meanwhile is written. A session whose chunks are no events is killed in such a time.
+    #[serde(default)]
+    pub quiet_until: Option<u64>,
 }
 
 /// Where a plan's events come from.
@@ -94,6 +98,13 @@ impl Plan {
             }
             if self.kill_at == Some(seq) {
                 break;
+            }
+        }
+        if let Some(moment) = self.quiet_until {
+            let before = writer.durable();
+            writer.tick(moment)?;
+            if writer.durable() > before {
+                tell(Told::Durable(writer.durable()))?;
             }
         }
         tell(Told::Stopped)?;
