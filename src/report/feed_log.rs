@@ -26,7 +26,7 @@ pub fn feed_log_table(summary: &Summary, out: &mut dyn Write) -> io::Result<()> 
         (None, false) => {
             writeln!(
                 out,
-                "repaired while it was read, and as it was on disk; --repair OUT writes the repaired log:"
+                "repaired in what was read; the file is as it was, and --repair OUT writes the repaired log:"
             )?;
         }
         (Some(to), true) => writeln!(out, "nothing to repair; the copy is {}", to.display())?,

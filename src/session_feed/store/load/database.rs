@@ -10,13 +10,13 @@ use super::fault::{Kept, Position, Problem, plain};
 use super::gather::{Declared, Fault, Gather};
 use super::lines::header;
 
-/// A connection that writes nothing, not even the files that SQLite keeps beside a database.
+/// A connection that writes nothing into the database. With a write-ahead log beside it, which a crash leaves, SQLite makes
+/// the index of that log (`-shm`) anew; without one, no file is touched.
 pub(super) fn reader(path: &Path) -> rusqlite::Result<Connection> {
     let mut beside = path.as_os_str().to_owned();
     beside.push("-wal");
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     match path.to_str() {
-        // A crash leaves a write-ahead log, which can be read only with its index beside it.
         Some(name) if !Path::new(&beside).exists() => {
             let name = name.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
             // An absolute path begins with the slash that ends the authority.

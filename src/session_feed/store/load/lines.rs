@@ -103,7 +103,7 @@ fn frame<'a>(reader: &mut Reader<'a>, number: u64) -> Result<Result<Whole<'a>, T
     let Some(text) = reader.rest().get(..length) else {
         // Its line is whole, so that the end of the file is the end of what was written: nobody was told that this batch
         // is durable, whatever is in it.
-        return if frames_in(reader.rest()) {
+        return if frames_in(start.rest()) {
             Err(Problem::Count {
                 frame: number,
                 what: "bytes of rows",

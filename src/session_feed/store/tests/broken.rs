@@ -80,6 +80,14 @@ fn a_frame_that_is_not_the_next_or_not_what_it_says_is_refused_even_at_the_end()
         assert!(matches!(problem, Problem::Count { frame: 0, what, .. } if what == wanted), "{problem}");
         assert_eq!(line, 2, "the line of the frame");
     }
+    // More bytes than there are, and a frame where the rows should be: this is no torn end.
+    let mut longer = log(&[&events[..20], &events[20..]], |frame| frame.bytes += 1_000_000);
+    assert!(matches!(refused(&longer), (2, Problem::Count { what: "bytes of rows", .. })));
+    let second = longer.windows(9).rposition(|window| window == b"{\"frame\":").unwrap();
+    let first = longer.windows(9).position(|window| window == b"{\"frame\":").unwrap();
+    let line = first + longer[first..].iter().position(|b| *b == b'\n').unwrap() + 1;
+    longer.drain(line..second);
+    assert!(matches!(refused(&longer), (2, Problem::Count { what: "bytes of rows", .. })));
     // Fewer bytes than there are: what is left over is no frame.
     let mut bytes = log(&[&events], |_| ());
     bytes.extend_from_slice(b"{\"type\":\"turn/end\"}\n");

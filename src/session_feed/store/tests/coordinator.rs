@@ -8,7 +8,7 @@ use super::super::super::event::{Body, Event, Place, TurnEnd};
 use super::super::{
     Coordinator, FlushPolicy, JsonlStore, Medium, Memory, Store as _, StoreError, load_lines,
 };
-use super::session;
+use super::{session, written};
 
 /// The text deltas of one step, each so many milliseconds after the one before.
 fn deltas(n: u64, apart: u64) -> impl Iterator<Item = Rc<Event>> {
@@ -150,6 +150,24 @@ fn a_failed_batch_stays_in_order_and_nothing_is_tried_again_before_the_next_barr
         assert_eq!(bytes, healthy.medium().durable());
     }
     assert_eq!(healthy.written().batches, 2);
+}
+
+#[test]
+fn a_first_batch_that_failed_is_written_with_its_header_at_the_next_barrier() {
+    let events = session(5, 30);
+    let healthy = written(&[&events], true);
+    for failing in 1..=4 {
+        let disk = Full { fails: failing..failing + 1, ..Full::default() };
+        let mut all = Coordinator::new(JsonlStore::new(disk, "s", true), FlushPolicy::Window(200));
+        for event in &events {
+            all.offer(event.clone(), 0).unwrap();
+        }
+        assert!(all.barrier().is_err(), "call {failing}");
+        assert_eq!((all.durable(), all.written().batches), (0, 0), "call {failing}");
+        all.barrier().unwrap();
+        assert_eq!(all.store().medium().memory.durable(), healthy.medium().durable(), "call {failing}");
+        assert_eq!(all.written(), healthy.written(), "call {failing}");
+    }
 }
 
 #[test]
