@@ -67,7 +67,7 @@ pub(super) fn expected(section: &mut Section<'_>, faults: &mut Faults) -> Option
     let reason = section.words("reason", faults).map(Spanned::into_inner);
     let over = over(section, faults);
     let because = section.words("because", faults).map(Spanned::into_inner);
-    Some(Expected { verdict: verdict?, scope, lost_at, signal, reason, over, because })
+    Some(Expected { verdict: verdict?, scope, lost_at, signal, reason, over, figures: Vec::new(), because })
 }
 
 /// The budgets that are expected to be broken; an empty list says that none is.

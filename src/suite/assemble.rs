@@ -69,7 +69,9 @@ fn written(
     today: NaiveDate,
 ) -> CellResult {
     let headline = findings.first().cloned().unwrap_or_else(|| of_fault(&CellFault::Interrupted));
-    let (outcome, outcome_note) = judge::outcome(&findings, &cell.expected, cell.known.as_ref(), today);
+    let figures = observation.map(|o| o.figures.clone()).unwrap_or_default();
+    let (outcome, outcome_note) =
+        judge::outcome(&findings, &figures, &cell.expected, cell.known.as_ref(), today);
     let flows = observation.map(|o| o.flows.clone()).unwrap_or_default();
     let hops = if flows.is_empty() { Vec::new() } else { Ledger::total(&flows) };
     let at = |hop: Hop, of: fn(&HopFlow) -> Tally| hops.iter().find(|f| f.hop == hop).map(of);
@@ -99,7 +101,8 @@ fn written(
         proven: false,
         produced: at(Hop::Produced, |f| f.left).unwrap_or_default(),
         due: observation.map(due).unwrap_or_default(),
-        delivered: at(Hop::Delivered, |f| f.left).unwrap_or_default(),
+        // The last hop of a client's path is where its application got the text.
+        delivered: hops.last().map(|f| f.left).unwrap_or_default(),
         hops: hops.clone(),
         classes: flows,
         durables: observation.map(|o| o.durables.clone()).unwrap_or_default(),
@@ -111,6 +114,9 @@ fn written(
             .filter(|_| !headline.verdict.is_rig_fault())
             .map(|o| judge::budgets(o, &cell.budget))
             .unwrap_or_default(),
+        figures,
+        limits: cell.expected.figures.clone(),
+        oracle: observation.and_then(|o| o.subscribed.as_ref()).map(judge::oracle::asked),
         subscribers: (cell.subscribers > 1).then_some(cell.subscribers),
         findings,
     }

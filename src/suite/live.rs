@@ -8,7 +8,7 @@ use chrono::NaiveDate;
 use super::{PlanError, Settings, written};
 use crate::agent_server::profile::Catalogue;
 use crate::live::capture::Capture;
-use crate::record::{Expected, Hop, Observation, Ran, Run};
+use crate::record::{Expected, Hop, Observation, Ran, Run, Subject};
 use crate::run::live::{
     ClientPackage, LiveCell, LiveOptions, Memory, ServerPackage, Task, execute_live, observed,
 };
@@ -68,7 +68,11 @@ impl LivePlan {
                     plan.add(&scenario, server, client, only, catalogue)?;
                 }
             }
-            plan.scenarios.push(Ran { name: scenario.name.clone(), question: scenario.question.clone() });
+            plan.scenarios.push(Ran {
+                name: scenario.name.clone(),
+                question: scenario.question.clone(),
+                subject: Subject::AgentServer,
+            });
         }
         Ok(plan)
     }

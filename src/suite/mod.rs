@@ -20,7 +20,7 @@ use std::time::Instant;
 use chrono::NaiveDate;
 
 use crate::agent_server::profile::{Catalogue, ProfileError};
-use crate::record::{CellResult, Ran, Run, SCHEMA, Timing, Totals};
+use crate::record::{CellResult, Ran, Run, SCHEMA, Subject, Timing, Totals};
 use crate::run::{self, CellRun, Options, Parties};
 use crate::scenario::{Cell, Scenario, ScenarioError, Selection, expand};
 use crate::seed::Seed;
@@ -66,7 +66,11 @@ impl Plan {
                 return Err(PlanError::Twice(scenario.name));
             }
             cells.extend(expand(&scenario, catalogue, selection)?);
-            scenarios.push(Ran { name: scenario.name.clone(), question: scenario.question.clone() });
+            scenarios.push(Ran {
+                name: scenario.name.clone(),
+                question: scenario.question.clone(),
+                subject: Subject::AgentServer,
+            });
         }
         let parties = Parties::of(&cells, catalogue)?;
         Ok(Plan { scenarios, cells, parties })
