@@ -72,6 +72,7 @@ mod complaints;
 mod diagnostic;
 mod expand;
 mod expression;
+mod limit;
 mod load;
 mod names;
 #[cfg(test)]
