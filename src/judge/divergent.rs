@@ -11,25 +11,21 @@ use crate::unit::Tally;
 
 const SOURCES_DIFFER: Reason = Reason::new("sources_differ");
 
-/// One finding for every source that does not say what the first one says.
+/// One finding for every pair of sources that do not say the same.
 pub(super) fn sources(evidence: &Evidence) -> Vec<Finding> {
-    let Some((first, others)) = evidence.seen.sources.split_first() else { return Vec::new() };
-    others
-        .iter()
-        .filter(|other| other.text != first.text)
-        .map(|other| differ(evidence, first, other))
-        .collect()
+    let pairs = evidence.seen.sources.iter().filter(|[one, other]| one.text != other.text);
+    pairs.map(|[one, other]| differ(evidence, one, other)).collect()
 }
 
-fn differ(evidence: &Evidence, first: &Source, other: &Source) -> Finding {
-    let alignment = align(&[&first.text], &[&other.text]);
+fn differ(evidence: &Evidence, one: &Source, other: &Source) -> Finding {
+    let alignment = align(&[&one.text], &[&other.text]);
     // A replaced character is both missing and extra, and is one that differs.
     let chars = alignment.missing.chars.max(alignment.extra.chars);
     let bound = if alignment.at_most { "at most " } else { "" };
-    let place = first.text.chars().zip(other.text.chars()).take_while(|(a, b)| a == b).count();
+    let place = one.text.chars().zip(other.text.chars()).take_while(|(a, b)| a == b).count();
     let note = format!(
         "`{}` and `{}` are one text and differ in {bound}{}, first at character {}",
-        first.name,
+        one.name,
         other.name,
         count(chars, "character"),
         place + 1

@@ -43,12 +43,12 @@ pub struct Piece {
     pub text: String,
 }
 
-/// One source of a text that ought to be the same in all of its sources: the chunks of a step beside its message, or a live
-/// feed beside the log.
+/// One of two sources of a text that ought to say the same: the chunks of a step beside its message, or a live feed beside
+/// the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// What it is: `chunks`, `message`, `live`, `log`.
+    /// What it is: `chunks`, `message`, `log feed`, `live feed`.
     pub name: String,
     /// The text that it holds.
     pub text: String,
@@ -192,9 +192,9 @@ pub struct Observation {
     /// Exact counts of a session feed.
     #[serde(default, skip_serializing_if = "Figures::is_empty")]
     pub figures: Figures,
-    /// Sources of one text that ought to agree; the first is what the others are held against.
+    /// Sources of one text that ought to agree, pair by pair.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub sources: Vec<Source>,
+    pub sources: Vec<[Source; 2]>,
     /// What this consumer of a session feed saw for itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subscribed: Option<Subscribed>,

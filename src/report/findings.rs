@@ -53,7 +53,7 @@ fn what(cell: &CellResult, finding: &Finding) -> String {
             format!("{scope}{chars} of {} characters", cell.due.chars)
         }
         Verdict::OverBudget => return format!("{reason}: {}", finding.note),
-        Verdict::Invalid | Verdict::NotRun => finding.note.clone(),
+        Verdict::Invalid | Verdict::NotRun | Verdict::Divergent => finding.note.clone(),
         Verdict::DurableLoss => format!("{frames} of {} durable frames", cell.durables.due),
         Verdict::Leaked => format!("{frames} frames"),
         // What is wrong need not be part of what is due.
@@ -65,7 +65,11 @@ fn what(cell: &CellResult, finding: &Finding) -> String {
     } else {
         String::new()
     };
-    format!("{hop}{reason}: {amount}; noticeable: {signal}{log}")
+    // What a subscriber of a session feed could have told for itself, where something is missing.
+    let told = cell.oracle.filter(|_| matches!(finding.verdict, Verdict::SilentLoss | Verdict::LoudLoss));
+    let told = told
+        .map_or_else(String::new, |o| format!("; its own oracle flags {} of {} steps", o.silent, o.steps));
+    format!("{hop}{reason}: {amount}; noticeable: {signal}{log}{told}")
 }
 
 fn line(key: &Key, cells: &[&CellResult]) -> String {

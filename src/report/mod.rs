@@ -8,6 +8,7 @@ mod client_bench;
 mod costs;
 mod extract;
 mod feed_bench;
+mod figures;
 mod findings;
 mod grid;
 mod idle;

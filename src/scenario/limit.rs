@@ -11,6 +11,7 @@ use super::section::{Faults, Section, number, wrong};
 use crate::record::Comparison;
 
 /// One limit as written.
+#[derive(Debug)]
 pub(super) struct Written {
     /// The comparison, if there is one.
     pub(super) is: Option<Comparison>,

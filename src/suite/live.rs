@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use chrono::NaiveDate;
 
+use super::assemble;
 use super::{PlanError, Settings, written};
 use crate::agent_server::profile::Catalogue;
 use crate::live::capture::Capture;
@@ -170,7 +171,9 @@ impl LivePlan {
                 as_seen(&mut cell.expected, seen);
             }
         }
-        written(&cells, runs, &self.scenarios, settings, seconds, today)
+        let judged = runs.iter().zip(&cells);
+        let judged = judged.map(|(run, cell)| assemble::cell(cell, &run.result, today, settings.live));
+        written(judged.collect(), runs, &self.scenarios, settings, seconds)
     }
 }
 

@@ -3,24 +3,30 @@
 use super::*;
 use crate::record::Source;
 
-fn with(texts: &[(&str, &str)]) -> Observation {
-    let source = |(name, text): &(&str, &str)| Source { name: (*name).to_owned(), text: (*text).to_owned() };
-    changed(|seen| seen.sources = texts.iter().map(source).collect())
+/// A healthy observation with pairs of sources.
+fn with(pairs: &[[(&str, &str); 2]]) -> Observation {
+    let source = |(name, text): (&str, &str)| Source { name: name.to_owned(), text: text.to_owned() };
+    changed(|seen| seen.sources = pairs.iter().map(|pair| pair.map(source)).collect())
 }
 
 #[test]
 fn two_sources_of_one_text_that_disagree_are_divergent() {
-    let edited = with(&[("chunks", "skill-local"), ("message", "skill-filesystem")]);
+    let edited = with(&[[("chunks", "skill-local"), ("message", "skill-filesystem")]]);
     let finding = only(&edited, Verdict::Divergent, "sources_differ");
     assert!(finding.note.starts_with("`chunks` and `message` are one text"), "{}", finding.note);
     assert!(finding.note.ends_with("first at character 7"), "{}", finding.note);
-    let short = with(&[("log", "ha ha"), ("live", "ha")]);
+    let short = with(&[[("log feed", "ha ha"), ("live feed", "ha")]]);
     assert_eq!(only(&short, Verdict::Divergent, "sources_differ").amount, tally(0, 3));
-    let one = with(&[("log", "a☃c"), ("live", "abc"), ("message", "a☃c")]);
+    // One pair of two.
+    let one = with(&[[("chunks", "a☃c"), ("message", "a☃c")], [("log feed", "a☃c"), ("live feed", "abc")]]);
     let finding = only(&one, Verdict::Divergent, "sources_differ");
     assert_eq!((finding.amount, finding.lost_at), (tally(0, 1), None));
-    assert!(finding.note.contains("`live`") && finding.note.ends_with("character 2"), "{}", finding.note);
-    let both = with(&[("log", "abc"), ("live", "ab"), ("message", "")]);
+    assert!(
+        finding.note.contains("`live feed`") && finding.note.ends_with("character 2"),
+        "{}",
+        finding.note
+    );
+    let both = with(&[[("log feed", "abc"), ("live feed", "ab")], [("chunks", ""), ("message", "a")]]);
     assert_eq!(verdicts(&both), [Verdict::Divergent, Verdict::Divergent]);
     // A loss is worse, and the divergence stands beside it.
     let mut lossy = observe(reply(), |_, _| LOST);
@@ -30,10 +36,9 @@ fn two_sources_of_one_text_that_disagree_are_divergent() {
 
 #[test]
 fn sources_that_agree_are_healthy_however_many() {
-    for texts in
-        [&[][..], &[("log", "a")], &[("log", "a"), ("live", "a")], &[("a", ""), ("b", ""), ("c", "")]]
-    {
-        only(&with(texts), Verdict::Delivered, "");
+    let pair = [("log feed", "a"), ("live feed", "a")];
+    for pairs in [&[][..], &[pair], &[pair, [("chunks", ""), ("message", "")]]] {
+        only(&with(pairs), Verdict::Delivered, "");
     }
 }
 
