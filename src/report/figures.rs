@@ -7,58 +7,56 @@ use comfy_table::{Cell as GridCell, CellAlignment, Table};
 
 use crate::record::{CellResult, Figure};
 
-/// A row a variant and workload, and a column a figure that the scenario says something of: the count, or the range of the
-/// counts where faults and consumers make several; `!` stands beside it where one of them is not as the scenario says.
-/// None where it says nothing.
-pub(super) fn figures(cells: &[&CellResult]) -> Option<String> {
-    let heads: BTreeSet<Figure> =
+/// The session that is counted, and a row a figure that the scenario says something of, with a column a variant: the
+/// count, or the range of the counts where faults and consumers make several; `!` stands beside it where one of them is
+/// not as the scenario says. None where it says nothing.
+///
+/// The first session of the plan stands for the others: all counts are in `run.json`, and one that is missed anywhere is
+/// a finding.
+pub(super) fn figures(cells: &[&CellResult]) -> Option<(String, String)> {
+    let workload = cells.iter().find(|cell| !cell.limits.is_empty())?.workload.clone();
+    let cells: Vec<&CellResult> = cells.iter().filter(|cell| cell.workload == workload).copied().collect();
+    let rows: BTreeSet<Figure> =
         cells.iter().flat_map(|cell| &cell.limits).map(|limit| limit.figure).collect();
-    if heads.is_empty() {
-        return None;
-    }
-    let right = |text: String| GridCell::new(text).set_alignment(CellAlignment::Right);
-    let mut table = Table::new();
-    table.load_style(NOTHING);
-    let heading = heads.iter().map(|figure| right(figure.as_str().replace('_', "\n")));
-    table.set_header(std::iter::once(GridCell::new("")).chain(heading));
-    let mut rows: Vec<(&str, &str)> = Vec::new();
-    for cell in cells {
-        let row = (cell.server_release.as_str(), cell.workload.as_str());
-        if !rows.contains(&row) {
-            rows.push(row);
+    let mut variants: Vec<&str> = Vec::new();
+    for cell in &cells {
+        if !variants.contains(&cell.server_release.as_str()) {
+            variants.push(&cell.server_release);
         }
     }
-    for (variant, workload) in rows {
-        let own = |cell: &&&CellResult| {
-            (cell.server_release.as_str(), cell.workload.as_str()) == (variant, workload)
-        };
-        let own: Vec<&CellResult> = cells.iter().filter(own).copied().collect();
-        let counts = heads.iter().map(|figure| right(counted(&own, *figure)));
-        table.add_row(std::iter::once(GridCell::new(format!("{variant} {workload}"))).chain(counts));
+    let right = |text: &str| GridCell::new(text).set_alignment(CellAlignment::Right);
+    let mut table = Table::new();
+    table.load_style(NOTHING);
+    let heads = variants.iter().map(|variant| right(variant));
+    table.set_header(std::iter::once(GridCell::new("")).chain(heads));
+    for figure in rows {
+        let counts = variants.iter().map(|variant| {
+            let own = cells.iter().filter(|cell| cell.server_release == *variant);
+            right(&counted(&own.copied().collect::<Vec<_>>(), figure))
+        });
+        table.add_row(std::iter::once(GridCell::new(figure.words())).chain(counts));
     }
     let lines = table.to_string();
     let lines: Vec<&str> = lines.lines().map(str::trim_end).collect();
-    Some(lines.join("\n"))
+    Some((workload, lines.join("\n")))
 }
 
 /// One figure of the cells that say something of it.
 fn counted(cells: &[&CellResult], figure: Figure) -> String {
-    let limited = || {
-        cells
-            .iter()
-            .flat_map(|cell| cell.limits.iter().map(move |limit| (cell, limit)))
-            .filter(|(_, limit)| limit.figure == figure)
-    };
-    if limited().next().is_none() {
+    let of = |cell: &&&CellResult| cell.limits.iter().any(|limit| limit.figure == figure);
+    let limited: Vec<&CellResult> = cells.iter().filter(of).copied().collect();
+    if limited.is_empty() {
         return String::new();
     }
-    let missed = limited().any(|(cell, limit)| !limit.holds(&cell.figures));
+    let missed = |cell: &&CellResult| {
+        cell.limits.iter().any(|limit| limit.figure == figure && !limit.holds(&cell.figures))
+    };
     let counts: BTreeSet<u64> =
-        limited().filter_map(|(cell, _)| cell.figures.get(&figure).copied()).collect();
+        limited.iter().filter_map(|cell| cell.figures.get(&figure).copied()).collect();
     let shown = match (counts.first(), counts.last()) {
         (Some(least), Some(most)) if least == most => least.to_string(),
-        (Some(least), Some(most)) => format!("{least}–{most}"),
+        (Some(least), Some(most)) => format!("{least} to {most}"),
         _ => "?".to_owned(),
     };
-    format!("{shown}{}", if missed { "!" } else { "" })
+    format!("{shown}{}", if limited.iter().any(missed) { "!" } else { "" })
 }

@@ -35,9 +35,9 @@ pub fn matrix_table(run: &Run, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "{line}")?;
         }
         side_effects(&cells, out)?;
-        if let Some(counts) = counts(&cells) {
-            let title = "what was counted, by variant and workload";
-            writeln!(out, "{}  (! not as the scenario says)\n{counts}", paint(title, bold))?;
+        if let Some((session, counts)) = counts(&cells) {
+            let title = format!("what was counted in {session}");
+            writeln!(out, "{}  (! not as the scenario says)\n{counts}", paint(&title, bold))?;
         }
         if let Some(costs) = costs(&cells) {
             let title = "what each server spends on the stream of one turn, by budget";
