@@ -48,6 +48,8 @@ mod cell;
 mod complaints;
 mod expand;
 mod figures;
+#[cfg(test)]
+mod oracle;
 mod parse;
 mod scenario;
 mod workload;
