@@ -28,13 +28,15 @@ fn every_claim_of_the_facts_holds() {
 }
 
 #[test]
-fn row_4_forwarding_both_feeds_costs_a_client_more_and_the_log_alone_the_same() {
+fn row_4_forwarding_both_feeds_costs_a_client_more_than_the_log_alone() {
     let bytes = |variant: &str| {
         at(&RUN, &format!("session-feed/{variant}/persistence/goal-actions/none")).figures
             [&Figure::ForwardedBytes]
     };
+    // The facts say about twice, for payloads that are wrapped alike; here the mirror's is the bare chunk, and log events
+    // carry their envelope.
     let (mirrored, removed) = (bytes("mirrored"), bytes("mirror-removed"));
-    assert!(mirrored > removed, "{mirrored} {removed}");
+    assert!(mirrored * 10 > removed * 13, "{mirrored} {removed}");
 }
 
 #[test]
@@ -139,4 +141,11 @@ fn a_command_of_the_other_subject_refuses_a_session_at_its_place() {
     let (code, _, stderr) = ended(&mut skewlab(&["serve", "--server", "1.58.2", "--script", &file]));
     assert!(code == 2 && stderr.contains("own.toml:2:11"), "{stderr}");
     assert!(stderr.contains("which this command does not run"), "{stderr}");
+}
+
+#[test]
+fn a_session_on_the_wall_clock_is_red_until_it_is_built() {
+    let args = ["matrix", "session-feed", "--clock", "wall", "--only", "hey", "--consumer", "acp"];
+    let (code, stdout, _) = ended(&mut skewlab(&args));
+    assert!(code == 13 && stdout.contains("NOT RUN") && stdout.contains("4 rig faults"), "{stdout}");
 }
