@@ -12,7 +12,7 @@ const SCENARIOS: [&str; 7] =
 
 static RUN: LazyLock<Run> = LazyLock::new(|| matrix(&SCENARIOS, &[], &[]));
 
-fn of<'a>(scenario: &'a str) -> impl Iterator<Item = &'static CellResult> + 'a {
+fn of(scenario: &str) -> impl Iterator<Item = &'static CellResult> + '_ {
     RUN.cells.iter().filter(move |cell| cell.scenario == scenario)
 }
 

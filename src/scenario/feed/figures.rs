@@ -87,13 +87,15 @@ impl Figured {
         let terms = known.terms(Some(known.workload.chunks() + 1));
         let terms = Terms { of: "figure", all: &terms };
         let value = self.written.value(terms).map_err(helped)?;
-        if !needs("N") && !(value.is_finite() && value >= 0.0) {
+        if needs("N") {
+            return Ok(FigureLimit { figure: self.figure, is: self.is, value: None, from });
+        }
+        if !(value.is_finite() && value >= 0.0) {
             let message = format!("a count is 0 or more, and this is {value}");
             let hint = format!("with {} (workload `{}`)", terms.values(), known.workload.name);
             return Err((self.written.span.clone(), Problem::BadLimit { message, hint }));
         }
-        let value = (!needs("N")).then_some(value);
-        Ok(FigureLimit { figure: self.figure, is: self.is, value, from })
+        Ok(FigureLimit { figure: self.figure, is: self.is, value: Some(value), from })
     }
 }
 

@@ -29,7 +29,7 @@ fn cells(scenario: &FeedScenario, selection: &Selection) -> Vec<FeedCell> {
 fn matches(axes: &Axes, cell: &FeedCell) -> bool {
     let policy = cell.policy.map(|policy| policy.to_string()).unwrap_or_default();
     axes.matches(Place {
-        server: &[cell.variant.clone()],
+        server: std::slice::from_ref(&cell.variant),
         client: &[cell.consumer.as_str().to_owned()],
         workload: &cell.workload.name,
         mutation: &cell.fault.to_string(),

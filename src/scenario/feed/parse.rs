@@ -187,10 +187,10 @@ fn workloads(file: &mut Section<'_>, faults: &mut Faults) -> (Vec<String>, Vec<A
     for name in file.list("workloads", faults).unwrap_or_default() {
         let word = name.get_ref().clone();
         listed(&name, "workload of this file", &defined, faults);
-        if !seen.insert(word.clone()) {
-            faults.add(name.span(), Problem::Repeated { what: "workload", name: word });
-        } else {
+        if seen.insert(word.clone()) {
             used.extend(read.iter().find(|w| w.name == word).cloned());
+        } else {
+            faults.add(name.span(), Problem::Repeated { what: "workload", name: word });
         }
     }
     (defined, used)
