@@ -105,10 +105,10 @@ pub(super) struct Cells {
     #[arg(value_name = "NAME|FILE", default_values = ["release-skew", "frame-mutants"])]
     pub(super) scenarios: Vec<String>,
     /// Only these servers: a name, a release, or a glob; of the session feed these variants; may be repeated
-    #[arg(long = "server", alias = "variant", value_name = "NAME")]
+    #[arg(long = "server", visible_alias = "variant", value_name = "NAME")]
     pub(super) servers: Vec<String>,
     /// Only these clients: a name, a release, a glob, python@same; of the session feed these consumers; may be repeated
-    #[arg(long = "client", alias = "consumer", value_name = "NAME")]
+    #[arg(long = "client", visible_alias = "consumer", value_name = "NAME")]
     pub(super) clients: Vec<String>,
     /// Only cells whose id matches: a glob over the whole id, or without `/` over any part of it
     #[arg(long, value_name = "GLOB")]

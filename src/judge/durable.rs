@@ -51,6 +51,6 @@ fn place(evidence: &Evidence, reason: &Reason) -> Hop {
 
 /// A hop of an agent server, or where there is no such hop on the path the last one that there is.
 fn on_path(evidence: &Evidence, hop: Hop) -> Hop {
-    let last = evidence.last_hop().filter(|last| *last > Hop::Delivered);
+    let last = evidence.last_hop().filter(|last| !Hop::ALL.contains(last));
     last.unwrap_or(hop)
 }

@@ -20,6 +20,7 @@
 //! | key | holds |
 //! |---|---|
 //! | `question` | the first key of the file |
+//! | `subject` | `agent-server` (also if absent), or `session-feed`, whose files are read by [`feed`] |
 //! | `servers`, `clients` | names, releases that an era covers, globs over profile names; `python@same`; `NAME/LIST` for a callback list |
 //! | `workloads` | names of `[workload.NAME]` tables |
 //! | `mutations` | frame mutations (see [`crate::wire::mutation`]); `["none"]` if absent |

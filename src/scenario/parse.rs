@@ -63,7 +63,9 @@ fn read(
 ) -> Option<Scenario> {
     let mut file = Section::new("a scenario", 0..0, table);
     let question = question(&mut file, table, faults);
-    subject(&mut file, faults);
+    if !is_own(&mut file, faults) {
+        return None;
+    }
     let servers = file.list("servers", faults);
     let clients = file.list("clients", faults);
     for key in ["servers", "clients", "workloads", "workload"] {
@@ -146,11 +148,20 @@ fn read(
     })
 }
 
-/// Another subject than this reader's has another reader.
-fn subject(file: &mut Section<'_>, faults: &mut Faults) {
-    let Some(text) = file.text("subject", faults) else { return };
-    if words::find(&text, words::SUBJECT, faults).is_some_and(|subject| subject != Subject::AgentServer) {
-        faults.add(text.span(), Problem::OtherSubject { subject: text.get_ref().clone() });
+/// Whether the file is about this reader's subject, as one without a `subject` is. Of any other file nothing else is said:
+/// its keys are not ours.
+fn is_own(file: &mut Section<'_>, faults: &mut Faults) -> bool {
+    if file.value("subject").is_none() {
+        return true;
+    }
+    let Some(text) = file.text("subject", faults) else { return false };
+    match words::find(&text, words::SUBJECT, faults) {
+        Some(Subject::AgentServer) => true,
+        Some(Subject::SessionFeed) => {
+            faults.add(text.span(), Problem::OtherSubject { subject: text.get_ref().clone() });
+            false
+        }
+        None => false,
     }
 }
 

@@ -68,12 +68,16 @@ fn nothing_is_said_about_a_file_that_is_right_and_every_key_is_read() {
 
 #[test]
 fn a_subject_that_there_is_not_is_named_and_each_reader_keeps_to_its_own() {
-    let unknown = with(2, "subject = \"session-fed\"");
-    let error = read(&unknown).unwrap_err().to_string();
-    assert!(error.contains("s.toml:2:11") && error.contains("did you mean `session-feed`"), "{error}");
+    complains(
+        &with(2, "subject = \"session-fed\""),
+        "s.toml:2:11",
+        &["`session-fed` is no subject", "did you mean `session-feed`"],
+    );
+    complains(&with(2, "subject = 3"), "s.toml:2:11", &["`subject` takes a string, not an integer"]);
     let other = crate::scenario::Scenario::parse("s.toml", &LINES.join("\n"), &Double::new()).unwrap_err();
     let shown = other.to_string();
     assert!(shown.contains("s.toml:2:11") && shown.contains("which this command does not run"), "{shown}");
+    assert_eq!(other.faults().len(), 1, "{shown}");
     complains(&with(1, "question = \" \""), "s.toml:1:12", &["`question` is empty"]);
     let shown = read("subject = \"session-feed\"").unwrap_err().to_string();
     for lacks in ["asks no question", "lacks `variants`", "lacks `consumers`", "lacks `workloads`"] {

@@ -99,6 +99,15 @@ impl Figured {
     }
 }
 
+impl Figured {
+    /// The limit of a cell. All were worked out once while the file was read; one that could not be has no value and is
+    /// missed, rather than not there.
+    pub(super) fn limit_or_none(&self, known: Known<'_>) -> FigureLimit {
+        let (figure, is, from) = (self.figure, self.is, self.written.from());
+        self.limit(known).unwrap_or(FigureLimit { figure, is, value: None, from })
+    }
+}
+
 /// The help for budgets names other letters.
 fn helped((span, problem): Misplaced) -> Misplaced {
     let problem = match problem {
