@@ -78,7 +78,7 @@ fn read(
     for client in clients.iter().flatten() {
         axis::check_client(client, &shipping, names, faults);
     }
-    let (defined, workloads) = workloads(&mut file, faults);
+    let (defined, workloads) = workloads(&mut file, Workload::read, faults);
     let mutations = mutations(&mut file, faults);
     let must_not_receive = file.list("must_not_receive", faults).unwrap_or_default();
     let must_not_receive =
@@ -189,23 +189,26 @@ pub(super) fn question(file: &mut Section<'_>, table: &DeTable<'_>, faults: &mut
 }
 
 /// The names of all workload tables, and the workloads that the `workloads` key lists.
-fn workloads(file: &mut Section<'_>, faults: &mut Faults) -> (Vec<String>, Vec<Arc<Workload>>) {
+pub(super) fn workloads<T>(
+    file: &mut Section<'_>,
+    read: impl Fn(&str, Section<'_>, &mut Faults) -> Option<T>,
+    faults: &mut Faults,
+) -> (Vec<String>, Vec<Arc<T>>) {
     let mut defined = Vec::new();
-    let mut read = Vec::new();
+    let mut sound: Vec<(String, Arc<T>)> = Vec::new();
     for (name, section) in file.named("workload", faults) {
         let name = name.into_inner();
-        read.extend(Workload::read(&name, section, faults).map(Arc::new));
+        sound.extend(read(&name, section, faults).map(|workload| (name.clone(), Arc::new(workload))));
         defined.push(name);
     }
-    let mut used: Vec<Arc<Workload>> = Vec::new();
+    let mut used = Vec::new();
     let mut seen = BTreeSet::new();
     for name in file.list("workloads", faults).unwrap_or_default() {
         let word = name.get_ref().clone();
         if !defined.contains(&word) {
-            let hint = hint(&word, &defined.iter().map(String::as_str).collect::<Vec<_>>());
-            faults.add(name.span(), Problem::UnknownWord { what: "workload of this file", word, hint });
+            listed(&name, "workload of this file", &defined, faults);
         } else if seen.insert(word.clone()) {
-            used.extend(read.iter().find(|w| w.name == word).cloned());
+            used.extend(sound.iter().find(|(name, _)| *name == word).map(|(_, workload)| workload.clone()));
         } else {
             faults.add(name.span(), Problem::Repeated { what: "workload", name: word });
         }

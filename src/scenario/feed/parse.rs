@@ -13,7 +13,7 @@ use super::workload::FeedWorkload;
 use crate::record::{Expected, Subject};
 use crate::scenario::diagnostic::Fault as Mistake;
 use crate::scenario::load::stem;
-use crate::scenario::parse::{globs, listed, question, table, values};
+use crate::scenario::parse::{globs, listed, question, table, values, workloads};
 use crate::scenario::pattern::Glob;
 use crate::scenario::problem::Problem;
 use crate::scenario::rule::Axes;
@@ -66,7 +66,7 @@ fn read(
     for consumer in consumers.iter().flatten() {
         party(consumer, "consumer", &consumer_names(), faults);
     }
-    let (defined, workloads) = workloads(&mut file, faults);
+    let (defined, workloads) = workloads(&mut file, FeedWorkload::read, faults);
     let found = forms(&mut file, "faults", "fault", &fault_form, faults);
     let found: Vec<Fault> = if file.value("faults").is_some() { found } else { vec![Fault::None] };
     let policies = forms(&mut file, "policies", "flush policy", &policy_form, faults);
@@ -171,29 +171,6 @@ fn meant<'a>(listed: Option<&[Spanned<String>]>, all: &[&'a str]) -> Vec<&'a str
     let globs: Vec<Glob> =
         listed.unwrap_or_default().iter().filter_map(|text| Glob::new(text.get_ref()).ok()).collect();
     all.iter().copied().filter(|name| globs.iter().any(|glob| glob.matches(name))).collect()
-}
-
-/// The names of all workload tables, and the workloads that the `workloads` key lists.
-fn workloads(file: &mut Section<'_>, faults: &mut Faults) -> (Vec<String>, Vec<Arc<FeedWorkload>>) {
-    let mut defined = Vec::new();
-    let mut read = Vec::new();
-    for (name, section) in file.named("workload", faults) {
-        let name = name.into_inner();
-        read.extend(FeedWorkload::read(&name, section, faults).map(Arc::new));
-        defined.push(name);
-    }
-    let mut used: Vec<Arc<FeedWorkload>> = Vec::new();
-    let mut seen = BTreeSet::new();
-    for name in file.list("workloads", faults).unwrap_or_default() {
-        let word = name.get_ref().clone();
-        listed(&name, "workload of this file", &defined, faults);
-        if seen.insert(word.clone()) {
-            used.extend(read.iter().find(|w| w.name == word).cloned());
-        } else {
-            faults.add(name.span(), Problem::Repeated { what: "workload", name: word });
-        }
-    }
-    (defined, used)
 }
 
 /// The values of a list in which each has a form of its own, and stands once.
