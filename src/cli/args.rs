@@ -108,11 +108,11 @@ pub(super) struct Cells {
     /// Scenarios, by name or file
     #[arg(value_name = "NAME|FILE", default_values = ["release-skew", "frame-mutants"])]
     pub(super) scenarios: Vec<String>,
-    /// Only these servers: a name, a release, or a glob; may be repeated
-    #[arg(long = "server", value_name = "NAME")]
+    /// Only these servers: a name, a release, or a glob; of the session feed these variants; may be repeated
+    #[arg(long = "server", visible_alias = "variant", value_name = "NAME")]
     pub(super) servers: Vec<String>,
-    /// Only these clients: a name, a release, a glob, python@same; may be repeated
-    #[arg(long = "client", value_name = "NAME")]
+    /// Only these clients: a name, a release, a glob, python@same; of the session feed these consumers; may be repeated
+    #[arg(long = "client", visible_alias = "consumer", value_name = "NAME")]
     pub(super) clients: Vec<String>,
     /// Only cells whose id matches: a glob over the whole id, or without `/` over any part of it
     #[arg(long, value_name = "GLOB")]
@@ -164,7 +164,8 @@ pub(super) struct List {
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct Explain {
-    /// A verdict (`silent_loss`), a server (1.44.1) or a client (python-1.55.1)
+    /// A verdict (`silent_loss`), a server (1.44.1), a client (python-1.55.1), a variant (mirror-removed) or a consumer
+    /// (stale-plugin) of the session feed
     #[arg(value_name = "VERDICT|PROFILE")]
     pub(super) what: String,
     /// Folder with more profiles
@@ -289,6 +290,12 @@ pub(super) enum Clock {
 pub(super) enum Listed {
     Servers,
     Clients,
+    /// Variants of the session feed
+    Variants,
+    /// Consumers of the session feed
+    Consumers,
+    /// Exact counts of the session feed, as `figures` in a scenario names them
+    Figures,
     Scenarios,
     Verdicts,
 }

@@ -17,6 +17,7 @@ use crate::run::fanout::FanOutError;
 use crate::run::feed_bench::FeedBenchError;
 use crate::run::live_bench::LiveBenchError;
 use crate::scenario::ScenarioError;
+use crate::session_feed::profile::VariantError;
 use crate::session_feed::store::load::RepairError;
 use crate::session_feed::store::{LoadError, StoreError as LogError};
 use crate::suite::PlanError;
@@ -34,6 +35,8 @@ pub(super) enum CliError {
     Scenario(#[from] ScenarioError),
     #[error(transparent)]
     Profile(#[from] ProfileError),
+    #[error(transparent)]
+    Variant(#[from] VariantError),
     #[error(transparent)]
     Mutation(#[from] MutationError),
     #[error(transparent)]

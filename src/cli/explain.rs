@@ -1,5 +1,6 @@
 //! `skewlab explain`: a word or a name, in plain language, with its sources.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use super::args::Explain;
@@ -7,9 +8,10 @@ use super::error::CliError;
 use super::plan::catalogue;
 use crate::agent_server::profile::{About, Catalogue, nearest};
 use crate::judge::ExitCode;
-use crate::record::Verdict;
+use crate::record::{Hop, Verdict};
 use crate::report::words;
 use crate::scenario::Names as _;
+use crate::session_feed::{Consumer, Variants};
 
 pub(super) fn run(args: &Explain) -> Result<ExitCode, CliError> {
     let catalogue = catalogue(args.profiles.as_ref())?;
@@ -20,6 +22,16 @@ pub(super) fn run(args: &Explain) -> Result<ExitCode, CliError> {
         let words = words::explain(verdict);
         writeln!(out, "{what} (verdict {rank} of {}, worst first)\n", Verdict::ALL.len())?;
         writeln!(out, "  {}\n  what to do: {}", words.meaning, words.next)?;
+        return Ok(ExitCode::AllAsExpected);
+    }
+    let variants = Variants::embedded()?;
+    if let Some(variant) = variants.names().contains(&what).then(|| variants.get(what)).transpose()? {
+        writeln!(out, "variant {what} of the session feed\n\n  {}", variant.summary)?;
+        sources(&mut out, &variant.source)?;
+        return Ok(ExitCode::AllAsExpected);
+    }
+    if let Ok(consumer) = what.parse::<Consumer>() {
+        explained(&mut out, consumer, &variants)?;
         return Ok(ExitCode::AllAsExpected);
     }
     let server = catalogue.server(what);
@@ -34,7 +46,7 @@ pub(super) fn run(args: &Explain) -> Result<ExitCode, CliError> {
             profile(&mut out, "client", &client.profile.about, &client.profile.release_name)?;
             writeln!(out, "  callback lists: {}", client.profile.traits.listen.known())?;
         }
-        _ => return Err(unknown(what, &catalogue)),
+        _ => return Err(unknown(what, &catalogue, &variants)),
     }
     Ok(ExitCode::AllAsExpected)
 }
@@ -45,19 +57,35 @@ fn profile(out: &mut dyn Write, what: &str, about: &About, release: &str) -> std
     if let Some(covers) = &about.covers {
         writeln!(out, "  covers: {covers}")?;
     }
+    sources(out, &about.source)
+}
+
+fn sources(out: &mut dyn Write, source: &BTreeMap<String, String>) -> std::io::Result<()> {
     writeln!(out, "  where its traits come from:")?;
-    for (trait_name, source) in &about.source {
-        writeln!(out, "    {trait_name}: {source}")?;
+    source.iter().try_for_each(|(trait_name, source)| writeln!(out, "    {trait_name}: {source}"))
+}
+
+/// What a consumer does, and the way of a chunk to it in each variant.
+fn explained(out: &mut dyn Write, consumer: Consumer, variants: &Variants) -> Result<(), CliError> {
+    writeln!(out, "consumer {consumer} of the session feed\n\n  {}", consumer.summary())?;
+    let wants =
+        if consumer.streams() { "wants text while it streams" } else { "wants no text, and is missing none" };
+    writeln!(out, "  {wants}\n  the way of a chunk to it:")?;
+    for name in variants.names() {
+        let path = consumer.path(variants.get(name)?.traits());
+        let hops: Vec<&str> = path.into_iter().map(Hop::as_str).collect();
+        writeln!(out, "    {name:<16} {}", hops.join(" → "))?;
     }
     Ok(())
 }
 
-fn unknown(what: &str, catalogue: &Catalogue) -> CliError {
+fn unknown(what: &str, catalogue: &Catalogue, variants: &Variants) -> CliError {
     let profiles = catalogue.servers().all().chain(catalogue.clients().all());
-    let names: Vec<&str> =
-        Verdict::ALL.iter().map(|v| v.as_str()).chain(profiles.map(|a| a.name.as_str())).collect();
+    let names = Verdict::ALL.iter().map(|v| v.as_str()).chain(profiles.map(|a| a.name.as_str()));
+    let feed = variants.names().into_iter().chain(Consumer::ALL.map(Consumer::as_str));
+    let names: Vec<&str> = names.chain(feed).collect();
     let hint = nearest(what, names.into_iter());
     CliError::Usage(format!(
-        "`{what}` is neither a verdict nor a profile nor a release that one covers{hint}"
+        "`{what}` is no verdict, no profile, no release that one covers, and no variant or consumer of the session feed{hint}"
     ))
 }

@@ -7,9 +7,10 @@ use super::error::CliError;
 use super::plan::catalogue;
 use crate::agent_server::profile::Shelf;
 use crate::judge::ExitCode;
-use crate::record::Verdict;
+use crate::record::{Figure, Verdict};
 use crate::report::words;
-use crate::scenario::{SHIPPED, Scenario};
+use crate::scenario::{Loaded, SHIPPED};
+use crate::session_feed::{Consumer, Variants};
 
 pub(super) fn run(args: &List) -> Result<ExitCode, CliError> {
     let catalogue = catalogue(args.profiles.as_ref())?;
@@ -18,10 +19,27 @@ pub(super) fn run(args: &List) -> Result<ExitCode, CliError> {
         Listed::Servers => shelf(catalogue.servers(), &mut out)?,
         Listed::Clients => shelf(catalogue.clients(), &mut out)?,
         Listed::Scenarios => {
+            let variants = Variants::embedded()?;
             for (path, _) in SHIPPED {
                 let name = path.trim_start_matches("scenarios/").trim_end_matches(".toml");
-                let scenario = Scenario::load(name, &catalogue)?;
-                writeln!(out, "{:<16} {}", scenario.name, scenario.question)?;
+                let scenario = Loaded::load(name, &catalogue, &variants)?;
+                writeln!(out, "{:<16} {}", scenario.name(), scenario.question())?;
+            }
+        }
+        Listed::Variants => {
+            let variants = Variants::embedded()?;
+            for name in variants.names() {
+                writeln!(out, "{name:<16} {}", variants.get(name)?.summary)?;
+            }
+        }
+        Listed::Consumers => {
+            for consumer in Consumer::ALL {
+                writeln!(out, "{consumer:<16} {}", consumer.summary())?;
+            }
+        }
+        Listed::Figures => {
+            for figure in Figure::ALL {
+                writeln!(out, "{:<20} {}", figure.as_str(), figure.words())?;
             }
         }
         Listed::Verdicts => {

@@ -8,7 +8,8 @@ use super::args::{Cells, Format, Plan as PlanArgs};
 use super::error::CliError;
 use crate::agent_server::profile::Catalogue;
 use crate::judge::ExitCode;
-use crate::scenario::Selection;
+use crate::record::Subject;
+use crate::scenario::{Planned, Selection};
 use crate::suite::Plan;
 
 /// The catalogue with a user's profiles, if there are any.
@@ -44,23 +45,40 @@ pub(super) fn run(args: &PlanArgs) -> Result<ExitCode, CliError> {
     let mut out = std::io::stdout().lock();
     for cell in &plan.cells {
         match args.format {
-            Format::Table => writeln!(out, "{}  {}", cell.hash, cell.id)?,
-            Format::Json => {
-                let line = json!({
-                    "id": cell.id,
-                    "hash": cell.hash,
-                    "scenario": cell.scenario,
-                    "server": cell.server_profile,
-                    "server_release": cell.server,
-                    "client": cell.client_profile,
-                    "client_release": cell.client,
-                    "workload": cell.workload.name,
-                    "mutation": cell.mutation.to_string(),
-                    "expected": cell.expected,
-                });
-                writeln!(out, "{line}")?;
-            }
+            Format::Table => writeln!(out, "{}  {}", cell.hash(), cell.id())?,
+            Format::Json => writeln!(out, "{}", described(cell))?,
         }
     }
     Ok(ExitCode::AllAsExpected)
+}
+
+/// A cell in the words of `run.json`.
+fn described(cell: &Planned) -> serde_json::Value {
+    match cell {
+        Planned::AgentServer(cell) => json!({
+            "id": cell.id,
+            "hash": cell.hash,
+            "scenario": cell.scenario,
+            "server": cell.server_profile,
+            "server_release": cell.server,
+            "client": cell.client_profile,
+            "client_release": cell.client,
+            "workload": cell.workload.name,
+            "mutation": cell.mutation.to_string(),
+            "expected": cell.expected,
+        }),
+        Planned::SessionFeed(cell) => json!({
+            "id": cell.id,
+            "hash": cell.hash,
+            "scenario": cell.scenario,
+            "subject": Subject::SessionFeed,
+            "server": cell.variant,
+            "server_release": cell.variant,
+            "client": cell.consumer.as_str(),
+            "client_release": cell.consumer.as_str(),
+            "workload": cell.workload.name,
+            "mutation": cell.mutation(),
+            "expected": cell.expected,
+        }),
+    }
 }

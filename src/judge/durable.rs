@@ -16,7 +16,7 @@ pub(super) fn loss(evidence: &Evidence) -> Option<Finding> {
     let most = durables.rejected.iter().rev().max_by_key(|(_, times)| **times);
     let (hop, reason, frames) = match most {
         Some((reason, _)) if rejected > 0 => (place(evidence, reason), reason.clone(), rejected),
-        _ if owed => (Hop::Sent, REPLY_NOT_SENT, 1),
+        _ if owed => (on_path(evidence, Hop::Sent), REPLY_NOT_SENT, 1),
         _ => return None,
     };
     let (due, noticed) =
@@ -39,11 +39,18 @@ fn place(evidence: &Evidence, reason: &Reason) -> Hop {
     if let Some(flow) = evidence.seen.flows.values().flatten().find(same) {
         return flow.hop;
     }
-    match reason.as_str() {
+    let hop = match reason.as_str() {
         "not_sent" | "connection_closed" | "connection_lost" => Hop::Sent,
         "unread" | "frame_too_large" => Hop::Received,
         "not_json" => Hop::Parsed,
         code if code.starts_with("guard_") => Hop::Admitted,
         _ => Hop::Decoded,
-    }
+    };
+    on_path(evidence, hop)
+}
+
+/// A hop of an agent server, or where there is no such hop on the path the last one that there is.
+fn on_path(evidence: &Evidence, hop: Hop) -> Hop {
+    let last = evidence.last_hop().filter(|last| !Hop::ALL.contains(last));
+    last.unwrap_or(hop)
 }

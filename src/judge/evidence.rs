@@ -38,6 +38,11 @@ impl<'a> Evidence<'a> {
         !self.seen.streams && self.classes.iter().all(|text| text.delivered == 0)
     }
 
+    /// The last hop of this client's path.
+    pub(super) fn last_hop(&self) -> Option<Hop> {
+        self.seen.flows.values().next()?.last().map(|flow| flow.hop)
+    }
+
     /// A finding that is about no hop and no scope; detectors add what they know.
     pub(super) fn finding(&self, verdict: Verdict, amount: Tally, note: String) -> Finding {
         let signal = self.seen.signal;
@@ -82,9 +87,9 @@ impl<'a> ClassText<'a> {
         }
     }
 
-    /// What the ledger counts as having reached the application.
+    /// What the ledger counts as having reached the application: what left the last hop of its path.
     pub(super) fn ledger_delivered(&self) -> Tally {
-        self.flow.iter().filter(|flow| flow.hop == Hop::Delivered).map(|flow| flow.left).sum()
+        self.flow.last().map(|flow| flow.left).unwrap_or_default()
     }
 
     /// What stopped, hop by hop.

@@ -102,6 +102,9 @@ mod tests {
             log: std::collections::BTreeMap::new(),
             side_effects: crate::record::SideEffects::default(),
             budgets: Vec::new(),
+            figures: crate::record::Figures::new(),
+            limits: Vec::new(),
+            oracle: None,
             subscribers: None,
             findings: Vec::new(),
         }

@@ -4,10 +4,13 @@ use std::collections::BTreeSet;
 
 use chrono::NaiveDate;
 
-use crate::record::{Expected, Finding, Hop, Known, Metric, Outcome, Reason, Scope, Signal, Verdict};
+use super::figures;
+use crate::record::{
+    Expected, Figures, Finding, Hop, Known, Metric, Outcome, Reason, Scope, Signal, Verdict,
+};
 
 /// The outcome of a cell's findings, worst first, and why it is not plainly expected. What is said of the headline
-/// goes for the cell; budgets alone are looked at under a worse headline too, so that a loss which is expected
+/// goes for the cell, and the figures that the scenario names have to hold as well; budgets alone are looked at under a worse headline too, so that a loss which is expected
 /// hides no cost that is not.
 ///
 /// - a rig fault is unexpected, whatever the scenario says: it says nothing about the subject;
@@ -16,6 +19,7 @@ use crate::record::{Expected, Finding, Hop, Known, Metric, Outcome, Reason, Scop
 /// - anything else is unexpected, also when a known failure of another kind is listed or expired.
 pub fn outcome(
     findings: &[Finding],
+    counted: &Figures,
     expected: &Expected,
     known: Option<&Known>,
     today: NaiveDate,
@@ -28,6 +32,7 @@ pub fn outcome(
     }
     let mut differs = differences(headline, expected);
     differs.extend(other_budgets(findings, expected));
+    differs.extend(figures::missed(counted, &expected.figures));
     match known {
         None if differs.is_empty() => (Outcome::Expected, None),
         None => (Outcome::Unexpected, Some(differs.join("; "))),
@@ -110,6 +115,7 @@ fn other_budgets(findings: &[Finding], expected: &Expected) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::{Comparison, Figure, FigureLimit};
     use crate::unit::Tally;
 
     /// The outcome of a cell with one finding.
@@ -119,7 +125,7 @@ mod tests {
         known: Option<&Known>,
         today: NaiveDate,
     ) -> (Outcome, Option<String>) {
-        super::outcome(std::slice::from_ref(headline), expected, known, today)
+        super::outcome(std::slice::from_ref(headline), &Figures::new(), expected, known, today)
     }
 
     fn found(verdict: Verdict) -> Finding {
@@ -253,7 +259,7 @@ mod tests {
             over: Some(metrics.iter().copied().collect()),
             ..Expected::of(Verdict::OverBudget)
         };
-        let is = |expected: &Expected| super::outcome(&findings, expected, None, day(1));
+        let is = |expected: &Expected| super::outcome(&findings, &Figures::new(), expected, None, day(1));
         assert_eq!(is(&Expected::of(Verdict::OverBudget)).0, Outcome::Expected);
         assert_eq!(
             is(&with(&[Metric::IdleWrites, Metric::SerialisationsPerToken])),
@@ -267,20 +273,20 @@ mod tests {
         // A worse headline that is expected hides nothing, whether the budgets are named or not.
         let lossy = [found(Verdict::SilentLoss), over(Metric::IdleWrites)];
         let nothing = Expected { over: Some(BTreeSet::new()), ..Expected::of(Verdict::SilentLoss) };
-        let (outcome, note) = super::outcome(&lossy, &nothing, None, day(1));
+        let (outcome, note) = super::outcome(&lossy, &Figures::new(), &nothing, None, day(1));
         assert_eq!(outcome, Outcome::Unexpected);
         assert_eq!(note.as_deref(), Some("over budget is `idle_writes`, expected none"));
         let unnamed = Expected::of(Verdict::SilentLoss);
-        assert_eq!(super::outcome(&lossy, &unnamed, None, day(1)), (outcome, note));
+        assert_eq!(super::outcome(&lossy, &Figures::new(), &unnamed, None, day(1)), (outcome, note));
         let named = Expected { over: Some([Metric::IdleWrites].into()), ..unnamed.clone() };
-        assert_eq!(super::outcome(&lossy, &named, None, day(1)), (Outcome::Expected, None));
+        assert_eq!(super::outcome(&lossy, &Figures::new(), &named, None, day(1)), (Outcome::Expected, None));
         let only = |expected: &Expected| super::only_over_budget(&lossy, expected);
         assert_eq!([only(&nothing), only(&unnamed), only(&named)], [true, true, false]);
         // Another loss than the expected one, or fewer broken budgets, are more than a cost.
         assert!(!only(&Expected { scope: Some(Scope::Gap), ..unnamed.clone() }));
         assert!(!super::only_over_budget(&lossy[..1], &named));
-        assert_eq!(super::outcome(&lossy[..1], &named, None, day(1)).0, Outcome::Unexpected);
-        assert_eq!(super::outcome(&[], &nothing, None, day(1)).0, Outcome::Unexpected);
+        assert_eq!(super::outcome(&lossy[..1], &Figures::new(), &named, None, day(1)).0, Outcome::Unexpected);
+        assert_eq!(super::outcome(&[], &Figures::new(), &nothing, None, day(1)).0, Outcome::Unexpected);
     }
 
     #[test]
@@ -291,5 +297,34 @@ mod tests {
             assert_eq!(is, (Outcome::Unexpected, note.clone()));
             assert_eq!(outcome(&found(verdict), &Expected::of(verdict), None, day(1)).0, Outcome::Unexpected);
         }
+    }
+
+    #[test]
+    fn a_figure_that_is_missed_makes_the_outcome_unexpected_and_all_are_named() {
+        let limit = |figure, is, value, from: Option<&str>| FigureLimit {
+            figure,
+            is,
+            value: Some(value),
+            from: from.map(str::to_owned),
+        };
+        let expected = Expected {
+            figures: vec![
+                limit(Figure::Dispatches, Comparison::Exactly, 20.0, Some("N+C")),
+                limit(Figure::DurableChunks, Comparison::AtMost, 7.0, Some("k")),
+                limit(Figure::HandledChunks, Comparison::Exactly, 0.0, None),
+            ],
+            ..Expected::of(Verdict::SilentLoss)
+        };
+        let is = |figures: &[(Figure, u64)]| {
+            let figures: Figures = figures.iter().copied().collect();
+            super::outcome(&[found(Verdict::SilentLoss)], &figures, &expected, None, day(1))
+        };
+        let right = [(Figure::Dispatches, 20), (Figure::DurableChunks, 3), (Figure::HandledChunks, 0)];
+        assert_eq!(is(&right), (Outcome::Expected, None));
+        let (outcome, note) = is(&[(Figure::Dispatches, 19), (Figure::DurableChunks, 8)]);
+        assert_eq!(outcome, Outcome::Unexpected);
+        let said = "dispatches is 19, expected == 20 (N+C); durable_chunks is 8, expected <= 7 (k); \
+                    handled_chunks was not counted, expected == 0";
+        assert_eq!(note.as_deref(), Some(said));
     }
 }

@@ -1,7 +1,7 @@
 //! All detectors over one observation.
 
 use super::evidence::{Evidence, count};
-use super::{budget, durable, leak, loss, rig, wrong};
+use super::{budget, divergent, durable, leak, loss, rig, wrong};
 use crate::record::{Duties, Finding, Observation, Verdict};
 use crate::unit::Tally;
 
@@ -23,6 +23,7 @@ pub fn judge(observation: &Observation, duties: &Duties) -> Vec<Finding> {
         findings.extend(wrong::texts(&evidence));
     }
     findings.extend(wrong::view(&evidence));
+    findings.extend(divergent::sources(&evidence));
     if findings.iter().all(|finding| finding.verdict.is_healthy()) {
         findings.extend(loss::unattended(&evidence));
     }

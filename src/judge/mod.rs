@@ -15,16 +15,19 @@ pub mod align;
 pub mod attach;
 pub mod bench;
 mod budget;
+mod divergent;
 mod durable;
 mod evidence;
 pub mod exit;
 pub mod expect;
+mod figures;
 mod findings;
 mod leak;
 pub mod live_bench;
 mod loss;
 #[cfg(test)]
 mod mutants;
+pub mod oracle;
 mod rig;
 #[cfg(test)]
 pub(crate) mod sample;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::record::observation::Piece;
-use crate::record::{Class, Durables, Hop, HopFlow, Observation, Reason, SideEffects, Signal};
+use crate::record::{Class, Durables, Figures, Hop, HopFlow, Observation, Reason, SideEffects, Signal};
 use crate::unit::Tally;
 
 /// What becomes of one piece.
@@ -92,6 +92,9 @@ pub(super) fn observe(produced: Vec<Piece>, fate: impl Fn(usize, &Piece) -> Fate
         log: BTreeMap::new(),
         side_effects: SideEffects::default(),
         cpu_ratio: None,
+        figures: Figures::new(),
+        sources: Vec::new(),
+        subscribed: None,
         rig_faults: Vec::new(),
     }
 }

@@ -7,6 +7,7 @@ use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
 use super::budget::{Budget, Metric};
+use super::figure::FigureLimit;
 use super::flow::Hop;
 use super::observation::Signal;
 use super::verdict::{Scope, Verdict};
@@ -49,7 +50,7 @@ pub struct Duties {
 }
 
 /// How a scenario expects a cell to end. Everything that is given must match; what is absent may be anything.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expected {
     /// The headline's verdict.
@@ -70,6 +71,9 @@ pub struct Expected {
     /// `over_budget`, and none where it is a worse one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<BTreeSet<Metric>>,
+    /// Exact counts of a session feed; all have to hold, and what was not counted does not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<FigureLimit>,
     /// Why a person expects this; never compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
@@ -85,6 +89,7 @@ impl Expected {
             signal: None,
             reason: None,
             over: None,
+            figures: Vec::new(),
             because: None,
         }
     }

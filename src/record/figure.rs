@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::budget::Comparison;
+
 macro_rules! figures {
     ($($(#[doc = $doc:literal])+ $variant:ident $word:literal $words:literal,)*) => {
         /// One count. All are whole numbers, the same in every run of one seed.
@@ -109,6 +111,30 @@ figures! {
 
 /// Counts by name; what was not counted is absent, and not zero.
 pub type Figures = BTreeMap<Figure, u64>;
+
+/// What a scenario says of one figure of a cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FigureLimit {
+    /// The figure.
+    pub figure: Figure,
+    /// How it has to stand to the value.
+    pub is: Comparison,
+    /// The value; absent where the run did not count what it is worked out from.
+    pub value: Option<f64>,
+    /// The expression that it is worked out from, where it is more than a number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+}
+
+impl FigureLimit {
+    /// Whether what was counted stands so to the value. What was not counted does not.
+    pub fn holds(&self, figures: &Figures) -> bool {
+        #[expect(clippy::cast_precision_loss, reason = "counts of a run stay far below 2^52")]
+        let counted = figures.get(&self.figure).map(|n| *n as f64);
+        counted.zip(self.value).is_some_and(|(counted, value)| self.is.holds(counted, value))
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -22,8 +22,8 @@ pub use budget::{Budget, Budgeted, Comparison, CpuLimit, CpuRatio, Limit, Metric
 pub use certificate::{CERTIFICATE_SCHEMA, Certificate, Disagreement, holds_certificate};
 pub use cost::DeltaCosts;
 pub use expectation::{Consumer, Duties, Expected, Known};
-pub use figure::{Figure, Figures};
+pub use figure::{Figure, FigureLimit, Figures};
 pub use flow::{Class, Hop, HopFlow, Reason};
-pub use observation::{Durables, Observation, SideEffects, Signal};
-pub use run::{CellResult, Ran, Run, SCHEMA, Timing, Totals};
+pub use observation::{Durables, Observation, SideEffects, Signal, Source, Step, Subscribed};
+pub use run::{CellResult, Oracle, Ran, Run, SCHEMA, Subject, Timing, Totals};
 pub use verdict::{Finding, Outcome, Scope, Verdict};

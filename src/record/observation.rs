@@ -1,11 +1,12 @@
 //! What one client of one cell saw: the evidence, before anybody judges it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use super::budget::CpuRatio;
 use super::cost::DeltaCosts;
+use super::figure::Figures;
 use super::flow::{Class, HopFlow, Reason};
 
 /// What the receiving application could notice.
@@ -40,6 +41,32 @@ pub struct Piece {
     pub class: Class,
     /// Its text.
     pub text: String,
+}
+
+/// One of two sources of a text that ought to say the same: the chunks of a step beside its message, or a live feed beside
+/// the log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// What it is: `chunks`, `message`, `log feed`, `live feed`.
+    pub name: String,
+    /// The text that it holds.
+    pub text: String,
+}
+
+/// A step of a session: its turn and its place in it, both from 1.
+pub type Step = (u32, u32);
+
+/// What one subscriber of a feed saw for itself, without anybody's help: all that the silent-loss oracle asks for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Subscribed {
+    /// Whether it wants deltas at all; a bridge of committed messages or a store never does.
+    pub wants_deltas: bool,
+    /// Steps of which it saw a message with text.
+    pub messages: BTreeSet<Step>,
+    /// Steps of which it saw a delta.
+    pub deltas: BTreeSet<Step>,
 }
 
 /// The durable events of the turn, as far as this client is concerned.
@@ -162,6 +189,15 @@ pub struct Observation {
     /// CPU of this server over another's, where a budget asks for it and somebody measured it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_ratio: Option<CpuRatio>,
+    /// Exact counts of a session feed.
+    #[serde(default, skip_serializing_if = "Figures::is_empty")]
+    pub figures: Figures,
+    /// Sources of one text that ought to agree, pair by pair.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<[Source; 2]>,
+    /// What this consumer of a session feed saw for itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subscribed: Option<Subscribed>,
     /// Contradictions inside skewlab itself; any of them makes the cell invalid.
     pub rig_faults: Vec<String>,
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::budget::Budgeted;
+use super::figure::{FigureLimit, Figures};
 use super::flow::{Hop, HopFlow, Reason};
 use super::observation::{SideEffects, Signal};
 use super::verdict::{Finding, Outcome, Scope, Verdict};
@@ -43,6 +44,49 @@ pub struct Ran {
     pub name: String,
     /// The question it asks.
     pub question: String,
+    /// What its cells are about; absent for the agent server.
+    #[serde(default, skip_serializing_if = "Subject::is_agent_server")]
+    pub subject: Subject,
+}
+
+/// What a scenario is about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Subject {
+    /// A server that streams to clients over sockets.
+    #[default]
+    AgentServer,
+    /// A session log with a live bus, and the consumers in its process. In a cell of it `server` is the variant, `client`
+    /// the consumer, and `mutation` the fault, with the flush policy where the scenario has several.
+    SessionFeed,
+}
+
+impl Subject {
+    /// Both.
+    pub const ALL: [Subject; 2] = [Subject::AgentServer, Subject::SessionFeed];
+
+    /// The word in a scenario and in `run.json`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Subject::AgentServer => "agent-server",
+            Subject::SessionFeed => "session-feed",
+        }
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+    fn is_agent_server(&self) -> bool {
+        *self == Subject::AgentServer
+    }
+}
+
+/// What a subscriber could have told for itself: steps whose text it was never streamed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Oracle {
+    /// Steps of which it saw a message with text.
+    pub steps: u64,
+    /// Those of them of which it wanted deltas and saw none.
+    pub silent: u64,
 }
 
 /// How many cells ended how.
@@ -146,6 +190,15 @@ pub struct CellResult {
     /// The scenario's budgets on this cell, and how each was kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub budgets: Vec<Budgeted>,
+    /// Exact counts of a session feed.
+    #[serde(default, skip_serializing_if = "Figures::is_empty")]
+    pub figures: Figures,
+    /// What the scenario says of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<FigureLimit>,
+    /// What the silent-loss oracle says to a consumer of a session feed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oracle: Option<Oracle>,
     /// How many copies of the client attended; absent for one. Everything above is of the one that fared worst.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subscribers: Option<u32>,

@@ -23,6 +23,8 @@ pub enum Verdict {
     SilentLoss,
     /// Wrong text, or the right text in the wrong order.
     Corrupted,
+    /// Two sources of one text disagree: a live feed and the log, or chunks and the message made of them.
+    Divergent,
     /// Text twice.
     Duplicated,
     /// Text missing, and something surfaced.
@@ -37,13 +39,14 @@ pub enum Verdict {
 
 impl Verdict {
     /// Every verdict, worst first.
-    pub const ALL: [Verdict; 11] = [
+    pub const ALL: [Verdict; 12] = [
         Verdict::NotRun,
         Verdict::Invalid,
         Verdict::Leaked,
         Verdict::DurableLoss,
         Verdict::SilentLoss,
         Verdict::Corrupted,
+        Verdict::Divergent,
         Verdict::Duplicated,
         Verdict::LoudLoss,
         Verdict::OverBudget,
@@ -60,6 +63,7 @@ impl Verdict {
             Verdict::DurableLoss => "durable_loss",
             Verdict::SilentLoss => "silent_loss",
             Verdict::Corrupted => "corrupted",
+            Verdict::Divergent => "divergent",
             Verdict::Duplicated => "duplicated",
             Verdict::LoudLoss => "loud_loss",
             Verdict::OverBudget => "over_budget",

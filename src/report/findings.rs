@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::record::{CellResult, Finding, Outcome, Signal, Verdict};
+use crate::record::{CellResult, Finding, Oracle, Outcome, Scope, Signal, Verdict};
 
 /// What makes two findings the same for a reader.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,22 +50,43 @@ fn what(cell: &CellResult, finding: &Finding) -> String {
     let amount = match finding.verdict {
         Verdict::SilentLoss | Verdict::LoudLoss => {
             let scope = finding.scope.map(|scope| format!("{}, ", scope.as_str())).unwrap_or_default();
-            format!("{scope}{chars} of {} characters", cell.due.chars)
+            // What is lost as a whole is the same finding in every session.
+            if finding.scope == Some(Scope::Total) && is_feed(cell) {
+                "total".to_owned()
+            } else {
+                format!("{scope}{chars} of {} characters", cell.due.chars)
+            }
         }
         Verdict::OverBudget => return format!("{reason}: {}", finding.note),
-        Verdict::Invalid | Verdict::NotRun => finding.note.clone(),
+        Verdict::Invalid | Verdict::NotRun | Verdict::Divergent => finding.note.clone(),
         Verdict::DurableLoss => format!("{frames} of {} durable frames", cell.durables.due),
         Verdict::Leaked => format!("{frames} frames"),
         // What is wrong need not be part of what is due.
         _ => format!("{chars} characters, {} due", cell.due.chars),
     };
     let signal = finding.signal.as_str();
-    let log = if cell.log_lines > 0 && finding.signal != Signal::None {
+    let log = if cell.log_lines > 0 && finding.signal != Signal::None && !is_feed(cell) {
         format!(", {} log lines", cell.log_lines)
     } else {
         String::new()
     };
-    format!("{hop}{reason}: {amount}; noticeable: {signal}{log}")
+    // What a subscriber of a session feed could have told for itself, where something is missing.
+    let told = cell.oracle.filter(|_| matches!(finding.verdict, Verdict::SilentLoss | Verdict::LoudLoss));
+    let told = told.map_or_else(String::new, oracle);
+    format!("{hop}{reason}: {amount}; noticeable: {signal}{log}{told}")
+}
+
+/// Whether it is a cell of the session feed: no other has figures.
+fn is_feed(cell: &CellResult) -> bool {
+    !cell.figures.is_empty()
+}
+
+fn oracle(said: Oracle) -> String {
+    match said {
+        Oracle { silent: 0, .. } => "; its own oracle does not flag it".to_owned(),
+        Oracle { silent, steps } if silent == steps => "; its own oracle flags it".to_owned(),
+        Oracle { silent, steps } => format!("; its own oracle flags {silent} of {steps} steps"),
+    }
 }
 
 fn line(key: &Key, cells: &[&CellResult]) -> String {
@@ -97,5 +118,11 @@ fn places(cells: &[&CellResult]) -> String {
         [a, b, c, d, rest @ ..] if !rest.is_empty() => format!("{a}, {b}, {c}, {d} and {} more", rest.len()),
         _ => all.join(", "),
     };
-    if mutations == ["none"] { few(&servers) } else { format!("{} under {}", few(&servers), few(&mutations)) }
+    // Sessions of the feed differ in what there is to lose; the other subject has one workload a scenario.
+    let sessions = match cells.first() {
+        Some(cell) if is_feed(cell) => format!(" in {}", few(&distinct(|c| &c.workload))),
+        _ => String::new(),
+    };
+    let under = if mutations == ["none"] { String::new() } else { format!(" under {}", few(&mutations)) };
+    format!("{}{sessions}{under}", few(&servers))
 }

@@ -32,6 +32,21 @@ fn values(cells: &[&CellResult], axis: Axis) -> Vec<String> {
     seen
 }
 
+/// The grids of one scenario of the session feed: consumers against variants, once for every fault; or, where faults are
+/// more than consumers, faults against variants, once a consumer.
+pub(super) fn feed_grids(cells: &[&CellResult]) -> Vec<(String, String)> {
+    let (consumers, faults) = (values(cells, client), values(cells, variant));
+    let part = |of: Axis, value: &String| -> Vec<&CellResult> {
+        cells.iter().copied().filter(|cell| of(cell).contains(value)).collect()
+    };
+    if faults.len() > consumers.len() {
+        let grid = |c: &String| (format!("{c}: fault by variant"), grid(&part(client, c), variant, server));
+        return consumers.iter().map(grid).collect();
+    }
+    let grid = |f: &String| (format!("{f}: consumer by variant"), grid(&part(variant, f), client, server));
+    faults.iter().map(grid).collect()
+}
+
 /// The grids of one scenario: clients against servers, once a variant; or, where there is one server and
 /// many variants, variants against clients.
 pub(super) fn grids(cells: &[&CellResult]) -> Vec<(String, String)> {

@@ -9,6 +9,7 @@ mod costs;
 mod extract;
 mod feed_bench;
 mod feed_log;
+mod figures;
 mod findings;
 mod grid;
 mod idle;

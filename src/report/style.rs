@@ -14,6 +14,7 @@ pub(super) fn mark(verdict: Verdict) -> &'static str {
         Verdict::OverBudget => "COST",
         Verdict::DurableLoss => "DURABLE",
         Verdict::Corrupted => "CORRUPT",
+        Verdict::Divergent => "DIVERGE",
         Verdict::Duplicated => "TWICE",
         Verdict::Leaked => "LEAK",
         Verdict::Invalid => "INVALID",

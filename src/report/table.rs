@@ -5,10 +5,11 @@ use std::io::{self, Write};
 use anstyle::Style;
 
 use super::costs::{costs, unmeasured};
+use super::figures::figures as counts;
 use super::findings::lines;
-use super::grid::{grids, legend};
+use super::grid::{feed_grids, grids, legend};
 use super::style::{mark, paint, style};
-use crate::record::{CellResult, Run, Verdict, holds_certificate};
+use crate::record::{CellResult, Run, Subject, Verdict, holds_certificate};
 
 /// Writes the whole report. Colours are ANSI; hand over a writer that strips them where they are not wanted.
 pub fn matrix_table(run: &Run, out: &mut dyn Write) -> io::Result<()> {
@@ -19,7 +20,11 @@ pub fn matrix_table(run: &Run, out: &mut dyn Write) -> io::Result<()> {
             continue;
         }
         writeln!(out, "{}  {}\n", paint(&scenario.name, bold), scenario.question)?;
-        for (title, grid) in grids(&cells) {
+        let grids = match scenario.subject {
+            Subject::AgentServer => grids(&cells),
+            Subject::SessionFeed => feed_grids(&cells),
+        };
+        for (title, grid) in grids {
             writeln!(out, "{title}\n{}\n", coloured(&grid))?;
         }
         let lines = lines(&cells);
@@ -30,6 +35,10 @@ pub fn matrix_table(run: &Run, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "{line}")?;
         }
         side_effects(&cells, out)?;
+        if let Some((session, counts)) = counts(&cells) {
+            let title = format!("what was counted in {session}");
+            writeln!(out, "{}  (! not as the scenario says)\n{counts}", paint(&title, bold))?;
+        }
         if let Some(costs) = costs(&cells) {
             let title = "what each server spends on the stream of one turn, by budget";
             writeln!(out, "{}  (! over it, ? cannot be said)\n{costs}", paint(title, bold))?;
@@ -86,9 +95,29 @@ fn side_effects(cells: &[&CellResult], out: &mut dyn Write) -> io::Result<()> {
     rows.iter().try_for_each(|row| writeln!(out, "{row}"))
 }
 
+/// The scenarios of the session feed.
+fn feeds(run: &Run) -> Vec<&str> {
+    let feeds = run.scenarios.iter().filter(|scenario| scenario.subject == Subject::SessionFeed);
+    feeds.map(|scenario| scenario.name.as_str()).collect()
+}
+
+/// Why cells are unproven: which profiles hold no certificate, and what nothing is there to hold against.
+fn unproven(run: &Run) -> String {
+    let feeds = feeds(run);
+    let (feed, others): (Vec<&CellResult>, Vec<&CellResult>) = run
+        .cells
+        .iter()
+        .filter(|cell| !cell.proven)
+        .partition(|cell| feeds.contains(&cell.scenario.as_str()));
+    let why_others = (!others.is_empty()).then(|| without_certificate(&others));
+    let none = "the session feed has no released package here to hold it against".to_owned();
+    let all: Vec<String> = why_others.into_iter().chain((!feed.is_empty()).then_some(none)).collect();
+    all.join("; ")
+}
+
 /// Which profiles of the unproven cells hold no certificate.
-fn without_certificate(run: &Run) -> String {
-    let cells = || run.cells.iter().filter(|cell| !cell.proven);
+fn without_certificate(unproven: &[&CellResult]) -> String {
+    let cells = || unproven.iter();
     let bare = |client: &str| client.split('/').next().unwrap_or_default().to_owned();
     let of = |names: std::collections::BTreeSet<String>| {
         names.into_iter().filter(|name| !holds_certificate(name)).collect::<Vec<_>>()
@@ -128,7 +157,7 @@ fn figures(run: &Run, out: &mut dyn Write) -> io::Result<()> {
     )?;
     let why = match unproven {
         0 => "every party agreed with its released package on what both were asked".to_owned(),
-        _ => without_certificate(run),
+        _ => self::unproven(run),
     };
     writeln!(out, "{unproven} unproven: {why}")?;
     writeln!(

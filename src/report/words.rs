@@ -40,6 +40,12 @@ pub fn explain(verdict: Verdict) -> Explained {
             "The text that arrived is not the text that was streamed, or its order changed.",
             "Look at the hop `delivered` of the class in `run.json`; a value of another type shown as text looks like this too.",
         ),
+        Verdict::Divergent => (
+            "Two sources of one text disagree: a live feed and the log, or the chunks of a step and the message made of \
+             them. Both look whole, and who reads one of them cannot know.",
+            "The finding names both sources and the first place where they differ. Keep one of them, or compare them where \
+             the second is written.",
+        ),
         Verdict::Duplicated => (
             "Text arrived twice, or the reply stands twice in what a person sees at the end.",
             "Look for a second subscription, a replay that overlaps, or a final message that did not replace its stream.",

@@ -8,6 +8,7 @@ pub mod calibrate_server;
 mod cell;
 pub mod fanout;
 mod fault;
+mod feed;
 pub mod feed_bench;
 mod idle;
 pub mod live;
@@ -23,11 +24,12 @@ use std::time::Instant;
 use cell::script;
 pub use cell::{ClockKind, run_cell};
 pub use fault::CellFault;
+pub use feed::run_feed;
 pub use idle::{IdlePlan, watch_idle};
 pub use parties::Parties;
 
 use crate::record::Observation;
-use crate::scenario::Cell;
+use crate::scenario::Planned;
 use crate::seed::Seed;
 
 /// How to run a plan.
@@ -57,7 +59,7 @@ pub struct CellRun {
 /// `done` is called once a finished cell, in the order of finishing, from any worker. When `stop` turns
 /// true no further cell is started.
 pub fn execute(
-    cells: &[Cell],
+    cells: &[Planned],
     parties: &Parties,
     options: Options,
     stop: &AtomicBool,
@@ -73,7 +75,10 @@ pub fn execute(
             let result = if stop.load(Ordering::Relaxed) {
                 Err(CellFault::Interrupted)
             } else {
-                panics::caught(|| run_cell(cell, parties, options.clock, options.seed))
+                panics::caught(|| match cell {
+                    Planned::AgentServer(cell) => run_cell(cell, parties, options.clock, options.seed),
+                    Planned::SessionFeed(cell) => run_feed(cell, parties, options.clock),
+                })
             };
             let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
             let run = CellRun { index, result, micros };

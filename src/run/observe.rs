@@ -5,7 +5,7 @@ use crate::agent_server::profile::Profile;
 use crate::agent_server::profile::client::ClientTraits;
 use crate::agent_server::server::Notes;
 use crate::probe::{Ledger, Seat};
-use crate::record::{Observation, SideEffects};
+use crate::record::{Figures, Observation, SideEffects};
 
 /// What the server has to say when the turn is over: its notes, and what happened beside the sockets.
 pub(super) struct Evening {
@@ -42,6 +42,9 @@ pub(super) fn observation(
         log: trace.log,
         side_effects: evening.side_effects.clone(),
         cpu_ratio: None,
+        figures: Figures::new(),
+        sources: Vec::new(),
+        subscribed: None,
         rig_faults: ledger.faults,
     }
 }

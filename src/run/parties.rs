@@ -7,7 +7,9 @@ use std::sync::Arc;
 use crate::agent_server::client::Client;
 use crate::agent_server::profile::client::ClientChoice;
 use crate::agent_server::profile::{Catalogue, Profile, ProfileError, ServerTraits};
-use crate::scenario::Cell;
+use crate::scenario::{Cell, FeedCell};
+use crate::session_feed::profile::VariantError;
+use crate::session_feed::{Variant, Variants};
 
 /// Every server and client that a plan names.
 #[derive(Debug, Default)]
@@ -15,11 +17,16 @@ pub struct Parties {
     /// By name and the traits laid over it.
     servers: BTreeMap<(String, String), Arc<Profile<ServerTraits>>>,
     clients: BTreeMap<String, Arc<ClientChoice>>,
+    /// Variants of the session feed, by name and the traits laid over it.
+    variants: BTreeMap<(String, String), Arc<Variant>>,
 }
 
 impl Parties {
     /// Resolves what the cells name.
-    pub fn of(cells: &[Cell], catalogue: &Catalogue) -> Result<Parties, ProfileError> {
+    pub fn of<'a>(
+        cells: impl IntoIterator<Item = &'a Cell>,
+        catalogue: &Catalogue,
+    ) -> Result<Parties, ProfileError> {
         let mut parties = Parties::default();
         for cell in cells {
             if let Entry::Vacant(place) = parties.servers.entry(key(cell)) {
@@ -35,6 +42,24 @@ impl Parties {
         Ok(parties)
     }
 
+    /// Resolves what cells of the session feed name, too.
+    pub fn with_feeds<'a>(
+        mut self,
+        cells: impl IntoIterator<Item = &'a FeedCell>,
+        variants: &Variants,
+    ) -> Result<Parties, VariantError> {
+        for cell in cells {
+            if let Entry::Vacant(place) = self.variants.entry(laid(cell)) {
+                place.insert(Arc::new(variants.with(&cell.variant, &cell.traits)?));
+            }
+        }
+        Ok(self)
+    }
+
+    pub(super) fn variant(&self, cell: &FeedCell) -> Option<&Variant> {
+        self.variants.get(&laid(cell)).map(Arc::as_ref)
+    }
+
     pub(super) fn server(&self, cell: &Cell) -> Option<&Profile<ServerTraits>> {
         self.servers.get(&key(cell)).map(Arc::as_ref)
     }
@@ -42,6 +67,10 @@ impl Parties {
     pub(super) fn client(&self, name: &str) -> Option<&ClientChoice> {
         self.clients.get(name).map(Arc::as_ref)
     }
+}
+
+fn laid(cell: &FeedCell) -> (String, String) {
+    (cell.variant.clone(), cell.traits.to_string())
 }
 
 fn key(cell: &Cell) -> (String, String) {

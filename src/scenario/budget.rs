@@ -6,18 +6,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use toml::Spanned;
 use toml::de::DeValue;
 
 use super::axis;
-use super::expression::{Misread, Terms, work_out};
+use super::expression::{Term, Terms};
+use super::limit::{Misplaced, Written, written};
 use super::names::Names;
 use super::pattern::is_literal;
 use super::problem::Problem;
 use super::rule::{Axes, Place};
-use super::section::{Faults, Section, number, wrong};
+use super::section::{Faults, Section, wrong};
 use super::workload::Workload;
-use crate::record::{Budget, Budgeted, Comparison, CpuLimit, Limit, Metric};
+use crate::record::{Budget, Budgeted, CpuLimit, Limit, Metric};
 
 /// What one table allows, worked out for every workload in use.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -26,18 +26,10 @@ pub struct Allowance {
     cpu: Option<CpuLimit>,
 }
 
+/// What a limit is written as.
+const EXPECTED: &str = "a number, or a comparison with an expression over T, N and S in quotes";
 /// The keys that say which cells, and not how much.
 const PATTERNS: [&str; 4] = ["server", "client", "workload", "mutation"];
-
-/// One limit as written.
-struct Written {
-    is: Comparison,
-    expression: String,
-    /// The bytes of the file that the expression stands in, and whether they are its bytes one to one.
-    span: std::ops::Range<usize>,
-    exact: bool,
-    plain: bool,
-}
 
 impl Allowance {
     /// Reads the limits of a table whose patterns were read; everything that does not read is a fault.
@@ -56,7 +48,7 @@ impl Allowance {
             faults.add(section.span.clone(), Problem::BadLimit { message, hint });
         }
         for metric in Metric::ALL {
-            for written in written(section, metric.as_str(), faults) {
+            for written in written(section, metric.as_str(), EXPECTED, faults) {
                 for workload in workloads {
                     match limit(metric, &written, workload, subscribers) {
                         Ok(limit) => {
@@ -96,43 +88,6 @@ pub(super) fn budget(
     budget
 }
 
-/// The limits on one metric: one, or a list of which all have to hold.
-fn written(section: &mut Section<'_>, key: &'static str, faults: &mut Faults) -> Vec<Written> {
-    let Some(value) = section.value(key) else { return Vec::new() };
-    let items: Vec<&Spanned<DeValue<'_>>> = match value.get_ref() {
-        DeValue::Array(items) if items.is_empty() => {
-            faults.add(value.span(), Problem::Empty { key: key.to_owned() });
-            Vec::new()
-        }
-        DeValue::Array(items) => items.iter().collect(),
-        _ => vec![value],
-    };
-    items.into_iter().filter_map(|item| one(key, item, faults)).collect()
-}
-
-fn one(key: &'static str, value: &Spanned<DeValue<'_>>, faults: &mut Faults) -> Option<Written> {
-    let span = value.span();
-    if let Some(n) = number(value) {
-        let expression = n.to_string();
-        return Some(Written { is: Comparison::AtMost, expression, span, exact: false, plain: true });
-    }
-    let Some(text) = value.get_ref().as_str() else {
-        wrong(key, "a number, or a comparison with an expression over T, N and S in quotes", value, faults);
-        return None;
-    };
-    let blanks = text.len() - text.trim_start().len();
-    let is = Comparison::ALL.into_iter().find(|is| text[blanks..].starts_with(is.as_str()));
-    let skipped = blanks + is.map_or(0, |is| is.as_str().len());
-    let expression = text[skipped..].to_owned();
-    // Without escapes, a string's bytes stand in the file as they are, between one quote on either side.
-    let exact = span.len() == text.len() + 2;
-    let span = if exact { span.start + 1 + skipped..span.end - 1 } else { span };
-    let plain = expression.trim().parse::<f64>().is_ok();
-    Some(Written { is: is.unwrap_or_default(), expression, span, exact, plain })
-}
-
-type Misplaced = (std::ops::Range<usize>, Problem);
-
 fn limit(
     metric: Metric,
     written: &Written,
@@ -141,27 +96,21 @@ fn limit(
 ) -> Result<Limit, Misplaced> {
     #[expect(clippy::cast_precision_loss, reason = "a workload has at most 100,000 tokens")]
     let tokens = workload.tokens.len() as f64;
-    let terms = Terms { seconds: tokens / workload.rate, tokens, subscribers: subscribers.into() };
-    let Written { is, expression, span, exact, plain } = written;
-    let placed = |Misread { at, message, hint }: Misread| {
-        let span = if *exact { span.start + at.start..span.start + at.end } else { span.clone() };
-        (span, Problem::BadLimit { message, hint })
-    };
-    // A bare number that is not finite is no expression either.
-    let value = match plain {
-        true => expression.trim().parse::<f64>().unwrap_or(f64::NAN),
-        false => work_out(expression, terms).map_err(placed)?,
-    };
+    let all = [
+        Term { name: "T", meaning: "seconds of streaming", value: tokens / workload.rate },
+        Term { name: "N", meaning: "tokens", value: tokens },
+        Term { name: "S", meaning: "subscribers", value: subscribers.into() },
+    ];
+    let terms = Terms { of: "budget", all: &all };
+    let Written { is, span, .. } = written;
+    let value = written.value(terms)?;
     if !(value.is_finite() && value >= 0.0) {
-        let Terms { seconds, tokens, subscribers } = terms;
-        let with =
-            format!("with T = {seconds}, N = {tokens}, S = {subscribers} (workload `{}`)", workload.name);
-        let hint = if *plain { String::new() } else { with };
+        let with = format!("with {} (workload `{}`)", terms.values(), workload.name);
+        let hint = if written.plain { String::new() } else { with };
         let message = format!("a limit is 0 or more, and this is {value}");
         return Err((span.clone(), Problem::BadLimit { message, hint }));
     }
-    let from = (!plain).then(|| expression.trim().to_owned());
-    Ok(Limit { metric, is: *is, value, from })
+    Ok(Limit { metric, is: is.unwrap_or_default(), value, from: written.from() })
 }
 
 fn cpu(section: &mut Section<'_>, names: &impl Names, faults: &mut Faults) -> Option<CpuLimit> {

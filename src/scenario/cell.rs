@@ -122,24 +122,24 @@ impl Cell {
 
 /// Values in a fixed order, each behind its length, so that no two lists of values read alike.
 #[derive(Default)]
-struct Spec(Sha256);
+pub(super) struct Spec(Sha256);
 
 impl Spec {
-    fn put(&mut self, value: impl AsRef<[u8]>) -> &mut Spec {
+    pub(super) fn put(&mut self, value: impl AsRef<[u8]>) -> &mut Spec {
         let value = value.as_ref();
         self.0.update((value.len() as u64).to_be_bytes());
         self.0.update(value);
         self
     }
 
-    fn opt(&mut self, value: Option<&str>) -> &mut Spec {
+    pub(super) fn opt(&mut self, value: Option<&str>) -> &mut Spec {
         match value {
             Some(value) => self.put("some").put(value),
             None => self.put("none"),
         }
     }
 
-    fn hex(self) -> String {
+    pub(super) fn hex(self) -> String {
         self.0.finalize().iter().take(8).fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
     }
 }

@@ -53,7 +53,7 @@ pub fn expand(
     Ok(cells)
 }
 
-fn only(pattern: &str) -> Result<Glob, ScenarioError> {
+pub(super) fn only(pattern: &str) -> Result<Glob, ScenarioError> {
     Glob::new(pattern)
         .map_err(|e| ScenarioError::Only { pattern: pattern.to_owned(), message: e.to_string() })
 }
@@ -67,9 +67,14 @@ fn pair(scenario: &Scenario, server: &Server, client: &Client) -> Vec<Cell> {
     for workload in &scenario.workloads {
         for mutation in &scenario.mutations {
             let written = mutation.to_string();
-            let place =
-                Place { server: &servers, client: &clients, workload: &workload.name, mutation: &written };
-            if !wanted(scenario, place) {
+            let place = Place {
+                server: &servers,
+                client: &clients,
+                workload: &workload.name,
+                mutation: &written,
+                policy: "",
+            };
+            if !wanted(&scenario.include, &scenario.exclude, place) {
                 continue;
             }
             let cell = Cell {
@@ -97,12 +102,13 @@ fn pair(scenario: &Scenario, server: &Server, client: &Client) -> Vec<Cell> {
     cells
 }
 
-fn wanted(scenario: &Scenario, place: Place<'_>) -> bool {
+/// Whether a cell is kept: one include matches, if there are any, and no exclude does.
+pub(super) fn wanted(include: &[Axes], exclude: &[Axes], place: Place<'_>) -> bool {
     let any = |rules: &[Axes]| rules.iter().any(|axes| axes.matches(place));
-    (scenario.include.is_empty() || any(&scenario.include)) && !any(&scenario.exclude)
+    (include.is_empty() || any(include)) && !any(exclude)
 }
 
-fn first<T: Clone>(rules: &[(Axes, T)], place: Place<'_>) -> Option<T> {
+pub(super) fn first<T: Clone>(rules: &[(Axes, T)], place: Place<'_>) -> Option<T> {
     rules.iter().find(|(axes, _)| axes.matches(place)).map(|(_, what)| what.clone())
 }
 

@@ -9,13 +9,45 @@ use super::section::hint;
 
 /// What the letters of an expression stand for in one cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Terms {
-    /// `T`: seconds of streaming.
-    pub(super) seconds: f64,
-    /// `N`: tokens.
-    pub(super) tokens: f64,
-    /// `S`: subscribers.
-    pub(super) subscribers: f64,
+pub(super) struct Terms<'a> {
+    /// What the expression is part of: `budget`.
+    pub(super) of: &'static str,
+    /// The letters.
+    pub(super) all: &'a [Term],
+}
+
+/// One letter of an expression.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Term {
+    pub(super) name: &'static str,
+    /// What it counts, as the end of `T is ...`.
+    pub(super) meaning: &'static str,
+    pub(super) value: f64,
+}
+
+impl Terms<'_> {
+    fn names(self) -> Vec<&'static str> {
+        self.all.iter().map(|term| term.name).collect()
+    }
+
+    /// Every letter with its value, in words.
+    pub(super) fn values(self) -> String {
+        let each = self.all.iter().map(|term| format!("{} = {}", term.name, term.value));
+        each.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Every letter with its meaning, in words.
+    pub(super) fn meanings(self) -> String {
+        let each = self.all.iter().enumerate();
+        let each = each
+            .map(|(at, term)| format!("{}{}{}", term.name, if at == 0 { " is " } else { " " }, term.meaning));
+        each.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Whether the letter stands in the expression.
+pub(super) fn mentions(text: &str, letter: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == letter)
 }
 
 /// What is wrong with an expression, and at which bytes of it.
@@ -26,13 +58,12 @@ pub(super) struct Misread {
     pub(super) hint: String,
 }
 
-const VARIABLES: [&str; 3] = ["T", "N", "S"];
 const FUNCTIONS: [&str; 4] = ["ceil", "floor", "min", "max"];
 /// Parentheses within each other; nobody writes more, and the reader's stack is finite.
 const MAX_DEPTH: usize = 32;
 
 /// The value of `text` with these terms.
-pub(super) fn work_out(text: &str, terms: Terms) -> Result<f64, Misread> {
+pub(super) fn work_out(text: &str, terms: Terms<'_>) -> Result<f64, Misread> {
     let mut reader = Reader { text, at: 0, depth: 0, terms };
     let value = reader.sum()?;
     match reader.peek() {
@@ -45,7 +76,7 @@ struct Reader<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
-    terms: Terms,
+    terms: Terms<'a>,
 }
 
 impl Reader<'_> {
@@ -89,7 +120,10 @@ impl Reader<'_> {
             }
             Some(c) if c.is_ascii_digit() || c == '.' => self.number(),
             Some(c) if c.is_alphabetic() => self.named(),
-            _ => Err(self.unexpected("a number, T, N, S, a function or `(`")),
+            _ => {
+                let wanted = format!("a number, {}, a function or `(`", self.terms.names().join(", "));
+                Err(self.unexpected(&wanted))
+            }
         }
     }
 
@@ -108,18 +142,16 @@ impl Reader<'_> {
         if self.peek() == Some('(') {
             return self.called(at);
         }
-        match name {
-            "T" => Ok(self.terms.seconds),
-            "N" => Ok(self.terms.tokens),
-            "S" => Ok(self.terms.subscribers),
+        match self.terms.all.iter().find(|term| term.name == name) {
+            Some(term) => Ok(term.value),
             _ if FUNCTIONS.contains(&name) => {
                 let message = format!("`{name}` is a function and takes its arguments in parentheses");
                 Err(Misread { at, message, hint: String::new() })
             }
             _ => {
-                let message = format!("`{name}` is no variable of a budget");
-                let near = hint(name, &VARIABLES);
-                let hint = format!("{near}: T is seconds of streaming, N tokens, S subscribers");
+                let message = format!("`{name}` is no variable of a {}", self.terms.of);
+                let near = hint(name, &self.terms.names());
+                let hint = format!("{near}: {}", self.terms.meanings());
                 Err(Misread { at, message, hint })
             }
         }
@@ -128,7 +160,8 @@ impl Reader<'_> {
     fn called(&mut self, at: Range<usize>) -> Result<f64, Misread> {
         let name = self.text[at.clone()].to_owned();
         if !FUNCTIONS.contains(&name.as_str()) {
-            let (message, hint) = (format!("`{name}` is no function of a budget"), hint(&name, &FUNCTIONS));
+            let (message, hint) =
+                (format!("`{name}` is no function of a {}", self.terms.of), hint(&name, &FUNCTIONS));
             return Err(Misread { at, message, hint });
         }
         let mut arguments = vec![self.deeper(Self::sum)?];
@@ -211,7 +244,13 @@ fn ceiling(x: f64) -> f64 {
 mod tests {
     use super::*;
 
-    const TERMS: Terms = Terms { seconds: 75.0, tokens: 500.0, subscribers: 4.0 };
+    const fn term(name: &'static str, meaning: &'static str, value: f64) -> Term {
+        Term { name, meaning, value }
+    }
+
+    const ALL: [Term; 3] =
+        [term("T", "seconds of streaming", 75.0), term("N", "tokens", 500.0), term("S", "subscribers", 4.0)];
+    const TERMS: Terms<'_> = Terms { of: "budget", all: &ALL };
 
     fn value(text: &str) -> f64 {
         work_out(text, TERMS).unwrap_or_else(|e| panic!("{text}: {e:?}"))
@@ -240,7 +279,8 @@ mod tests {
 
     #[test]
     fn a_quotient_that_is_whole_is_not_rounded_up() {
-        let terms = Terms { seconds: 0.1 + 0.2, ..TERMS };
+        let all = [term("T", "seconds of streaming", 0.1 + 0.2)];
+        let terms = Terms { all: &all, ..TERMS };
         assert_eq!(work_out("ceil(T/0.1)", terms), Ok(3.0));
         assert_eq!(work_out("floor(0.3/0.1)", terms), Ok(3.0));
         assert_eq!(work_out("ceil(T/0.1 + 0.001)", terms), Ok(4.0));
@@ -271,6 +311,14 @@ mod tests {
             assert!(misread.message.contains(said), "{text}: {misread:?}");
         }
         assert!(work_out("ciel(T)", TERMS).unwrap_err().hint.contains("`ceil`"));
+        let hint = work_out("Q", TERMS).unwrap_err().hint;
+        assert!(hint.ends_with(": T is seconds of streaming, N tokens, S subscribers"), "{hint}");
+    }
+
+    #[test]
+    fn a_letter_is_mentioned_as_a_word_of_its_own() {
+        assert!(mentions("ceil(N/2)+C", "N") && mentions("N", "N"));
+        assert!(!mentions("min(1, Nn) + N_", "N"));
     }
 
     proptest::proptest! {

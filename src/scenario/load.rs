@@ -1,5 +1,6 @@
 //! A scenario, and where it comes from.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -58,16 +59,8 @@ impl Scenario {
     ///
     /// An invalid file is reported with all of its faults.
     pub fn load(what: &str, names: &impl Names) -> Result<Scenario, ScenarioError> {
-        if what.contains('/') || Path::new(what).extension().is_some_and(|e| e == "toml") {
-            let text = std::fs::read_to_string(what)
-                .map_err(|e| ScenarioError::Read { path: what.to_owned(), message: e.to_string() })?;
-            return Scenario::parse(what, &text, names);
-        }
-        if let Some((path, text)) = SHIPPED.iter().find(|(path, _)| stem(path) == what) {
-            return Scenario::parse(path, text, names);
-        }
-        let all: Vec<&str> = SHIPPED.iter().map(|(path, _)| stem(path)).collect();
-        Err(ScenarioError::Unknown { name: what.to_owned(), hint: format!("; {}", hint(what, &all)) })
+        let (path, text) = text_of(what)?;
+        Scenario::parse(&path, &text, names)
     }
 
     /// Reads the text of a file; `path` names it in diagnostics and gives the scenario its name.
@@ -78,6 +71,20 @@ impl Scenario {
             faults,
         })
     }
+}
+
+/// Path and text of the scenario called `what`, or of the file.
+pub(super) fn text_of(what: &str) -> Result<(String, Cow<'static, str>), ScenarioError> {
+    if what.contains('/') || Path::new(what).extension().is_some_and(|e| e == "toml") {
+        let text = std::fs::read_to_string(what)
+            .map_err(|e| ScenarioError::Read { path: what.to_owned(), message: e.to_string() })?;
+        return Ok((what.to_owned(), text.into()));
+    }
+    if let Some((path, text)) = SHIPPED.iter().find(|(path, _)| stem(path) == what) {
+        return Ok(((*path).to_owned(), (*text).into()));
+    }
+    let all: Vec<&str> = SHIPPED.iter().map(|(path, _)| stem(path)).collect();
+    Err(ScenarioError::Unknown { name: what.to_owned(), hint: format!("; {}", hint(what, &all)) })
 }
 
 /// File name without folders and `.toml`.

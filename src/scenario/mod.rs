@@ -20,6 +20,7 @@
 //! | key | holds |
 //! |---|---|
 //! | `question` | the first key of the file |
+//! | `subject` | `agent-server` (also if absent), or `session-feed`, whose files are read by [`feed`] |
 //! | `servers`, `clients` | names, releases that an era covers, globs over profile names; `python@same`; `NAME/LIST` for a callback list |
 //! | `workloads` | names of `[workload.NAME]` tables |
 //! | `mutations` | frame mutations (see [`crate::wire::mutation`]); `["none"]` if absent |
@@ -72,7 +73,10 @@ mod complaints;
 mod diagnostic;
 mod expand;
 mod expression;
+pub mod feed;
+mod limit;
 mod load;
+mod loaded;
 mod names;
 #[cfg(test)]
 mod oracle;
@@ -91,7 +95,9 @@ pub use budget::Allowance;
 pub use cell::Cell;
 pub use diagnostic::{Fault, ScenarioError};
 pub use expand::{Selection, expand};
+pub use feed::{FeedCell, FeedScenario, expand_feed};
 pub use load::Scenario;
+pub use loaded::{Loaded, Planned};
 pub use names::{Names, Resolved, SAME};
 pub use pattern::{Glob, GlobError};
 pub use problem::Problem;

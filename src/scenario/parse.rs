@@ -16,9 +16,12 @@ use super::pattern::Glob;
 use super::problem::Problem;
 use super::rule::Axes;
 use super::section::{Faults, Section, hint};
+use super::traits::{self, Refused, Under};
+use super::words;
 use super::workload::Workload;
-use super::{traits, words};
+use crate::agent_server::profile::ProfileError;
 use crate::agent_server::server::SinkModel;
+use crate::record::Subject;
 use crate::wire::Mutation;
 
 /// Copies of a client in one cell: enough for the fan-out that a release is asked for, and a cell still is a cell.
@@ -33,12 +36,16 @@ struct Terms<'a, N> {
     mutations: Vec<String>,
 }
 
-pub(super) fn parse(path: &str, text: &str, names: &impl Names) -> Result<Scenario, Vec<Fault>> {
-    // A broken file has one fault: whatever follows the first is guesswork.
-    let table = DeTable::parse(text).map_err(|error| {
+/// The file as a table. A broken file has one fault: whatever follows the first is guesswork.
+pub(super) fn table(text: &str) -> Result<Spanned<DeTable<'_>>, Vec<Fault>> {
+    DeTable::parse(text).map_err(|error| {
         let span = error.span().unwrap_or(text.len()..text.len());
         vec![Fault { span, problem: Problem::Syntax(error.message().to_owned()) }]
-    })?;
+    })
+}
+
+pub(super) fn parse(path: &str, text: &str, names: &impl Names) -> Result<Scenario, Vec<Fault>> {
+    let table = table(text)?;
     let mut faults = Faults::default();
     let scenario = read(path, text, table.get_ref(), names, &mut faults);
     match scenario {
@@ -56,6 +63,9 @@ fn read(
 ) -> Option<Scenario> {
     let mut file = Section::new("a scenario", 0..0, table);
     let question = question(&mut file, table, faults);
+    if !is_own(&mut file, faults) {
+        return None;
+    }
     let servers = file.list("servers", faults);
     let clients = file.list("clients", faults);
     for key in ["servers", "clients", "workloads", "workload"] {
@@ -68,12 +78,27 @@ fn read(
     for client in clients.iter().flatten() {
         axis::check_client(client, &shipping, names, faults);
     }
-    let (defined, workloads) = workloads(&mut file, faults);
+    let (defined, workloads) = workloads(&mut file, Workload::read, faults);
     let mutations = mutations(&mut file, faults);
     let must_not_receive = file.list("must_not_receive", faults).unwrap_or_default();
     let must_not_receive =
         must_not_receive.iter().filter_map(|word| words::find(word, words::CONSUMER, faults)).collect();
-    let traits = traits::read(&mut file, text, &shipping, names, faults);
+    let check = |server: &str, laid: &toml::Table| {
+        names.check_traits(server, laid).map_err(|error| {
+            let shown = error.to_string();
+            let alone = match error {
+                ProfileError::Laid { message, hint, .. } => Some((message, hint)),
+                _ => None,
+            };
+            Refused { shown, alone }
+        })
+    };
+    let under = Under {
+        fixed: Some("ships"),
+        parties: shipping.iter().map(|s| s.name.as_str()).collect(),
+        check: &check,
+    };
+    let traits = traits::read(&mut file, text, &under, faults);
     let sink = sink(&mut file, faults);
     let subscribers = file.count("subscribers", 1, MAX_SUBSCRIBERS, faults).unwrap_or(1);
     let subscribers = u32::try_from(subscribers).unwrap_or(1);
@@ -90,14 +115,14 @@ fn read(
     let budget = budgets.collect();
     let expect = file.tables("expect", faults).into_iter().filter_map(|mut section| {
         let axes = axes(&mut section, &known, faults);
-        let expected = words::expected(&mut section, faults);
+        let expected = words::expected(&mut section, Subject::AgentServer, faults);
         section.finish(faults);
         Some((axes, expected?))
     });
     let expect = expect.collect();
     let failures = file.tables("known", faults).into_iter().filter_map(|mut section| {
         let axes = axes(&mut section, &known, faults);
-        let failure = words::known(&mut section, faults);
+        let failure = words::known(&mut section, Subject::AgentServer, faults);
         section.finish(faults);
         Some((axes, failure?))
     });
@@ -123,6 +148,23 @@ fn read(
     })
 }
 
+/// Whether the file is about this reader's subject, as one without a `subject` is. Of any other file nothing else is said:
+/// its keys are not ours.
+fn is_own(file: &mut Section<'_>, faults: &mut Faults) -> bool {
+    if file.value("subject").is_none() {
+        return true;
+    }
+    let Some(text) = file.text("subject", faults) else { return false };
+    match words::find(&text, words::SUBJECT, faults) {
+        Some(Subject::AgentServer) => true,
+        Some(Subject::SessionFeed) => {
+            faults.add(text.span(), Problem::OtherSubject { subject: text.get_ref().clone() });
+            false
+        }
+        None => false,
+    }
+}
+
 /// The webhook sink of `[webhook]`; at once and willing, if it is absent.
 fn sink(file: &mut Section<'_>, faults: &mut Faults) -> SinkModel {
     let Some(mut section) = file.one("webhook", faults) else { return SinkModel::default() };
@@ -133,7 +175,7 @@ fn sink(file: &mut Section<'_>, faults: &mut Faults) -> SinkModel {
 }
 
 /// The question, which has to be the first thing in the file: a reader meets it before any detail.
-fn question(file: &mut Section<'_>, table: &DeTable<'_>, faults: &mut Faults) -> Option<String> {
+pub(super) fn question(file: &mut Section<'_>, table: &DeTable<'_>, faults: &mut Faults) -> Option<String> {
     let first = table.keys().min_by_key(|k| k.span().start);
     let question = file.value("question").is_some().then(|| file.words("question", faults));
     match (&question, first) {
@@ -147,23 +189,26 @@ fn question(file: &mut Section<'_>, table: &DeTable<'_>, faults: &mut Faults) ->
 }
 
 /// The names of all workload tables, and the workloads that the `workloads` key lists.
-fn workloads(file: &mut Section<'_>, faults: &mut Faults) -> (Vec<String>, Vec<Arc<Workload>>) {
+pub(super) fn workloads<T>(
+    file: &mut Section<'_>,
+    read: impl Fn(&str, Section<'_>, &mut Faults) -> Option<T>,
+    faults: &mut Faults,
+) -> (Vec<String>, Vec<Arc<T>>) {
     let mut defined = Vec::new();
-    let mut read = Vec::new();
+    let mut sound: Vec<(String, Arc<T>)> = Vec::new();
     for (name, section) in file.named("workload", faults) {
         let name = name.into_inner();
-        read.extend(Workload::read(&name, section, faults).map(Arc::new));
+        sound.extend(read(&name, section, faults).map(|workload| (name.clone(), Arc::new(workload))));
         defined.push(name);
     }
-    let mut used: Vec<Arc<Workload>> = Vec::new();
+    let mut used = Vec::new();
     let mut seen = BTreeSet::new();
     for name in file.list("workloads", faults).unwrap_or_default() {
         let word = name.get_ref().clone();
         if !defined.contains(&word) {
-            let hint = hint(&word, &defined.iter().map(String::as_str).collect::<Vec<_>>());
-            faults.add(name.span(), Problem::UnknownWord { what: "workload of this file", word, hint });
+            listed(&name, "workload of this file", &defined, faults);
         } else if seen.insert(word.clone()) {
-            used.extend(read.iter().find(|w| w.name == word).cloned());
+            used.extend(sound.iter().find(|(name, _)| *name == word).map(|(_, workload)| workload.clone()));
         } else {
             faults.add(name.span(), Problem::Repeated { what: "workload", name: word });
         }
@@ -205,25 +250,9 @@ fn plain<N: Names>(
 
 /// The patterns of one table. A literal that names nothing is a typing error, and is reported as one.
 fn axes<N: Names>(section: &mut Section<'_>, known: &Terms<'_, N>, faults: &mut Faults) -> Axes {
-    let mut globs =
-        |key: &'static str, faults: &mut Faults, check: &dyn Fn(&Spanned<String>, &mut Faults)| {
-            let mut globs = Vec::new();
-            for text in section.one_or_more(key, faults) {
-                match Glob::new(text.get_ref()) {
-                    Ok(glob) => {
-                        if glob.is_literal() {
-                            check(&text, faults);
-                        }
-                        globs.push(glob);
-                    }
-                    Err(e) => {
-                        let pattern = text.get_ref().clone();
-                        faults.add(text.span(), Problem::BadPattern { pattern, message: e.to_string() });
-                    }
-                }
-            }
-            globs
-        };
+    let mut globs = |key, faults: &mut Faults, check: &dyn Fn(&Spanned<String>, &mut Faults)| {
+        globs(section, key, check, faults)
+    };
     Axes {
         server: globs("server", faults, &|text, faults| axis::check_server(text, known.names, faults)),
         client: globs("client", faults, &|text, faults| axis::check_client(text, &[], known.names, faults)),
@@ -233,10 +262,36 @@ fn axes<N: Names>(section: &mut Section<'_>, known: &Terms<'_, N>, faults: &mut 
         mutation: globs("mutation", faults, &|text, faults| {
             listed(text, "mutation of this scenario", &known.mutations, faults);
         }),
+        policy: Vec::new(),
     }
 }
 
-fn listed(text: &Spanned<String>, what: &'static str, all: &[String], faults: &mut Faults) {
+/// The patterns under one key; what names one thing only is handed to `check`.
+pub(super) fn globs(
+    section: &mut Section<'_>,
+    key: &'static str,
+    check: &dyn Fn(&Spanned<String>, &mut Faults),
+    faults: &mut Faults,
+) -> Vec<Glob> {
+    let mut globs = Vec::new();
+    for text in section.one_or_more(key, faults) {
+        match Glob::new(text.get_ref()) {
+            Ok(glob) => {
+                if glob.is_literal() {
+                    check(&text, faults);
+                }
+                globs.push(glob);
+            }
+            Err(e) => {
+                let pattern = text.get_ref().clone();
+                faults.add(text.span(), Problem::BadPattern { pattern, message: e.to_string() });
+            }
+        }
+    }
+    globs
+}
+
+pub(super) fn listed(text: &Spanned<String>, what: &'static str, all: &[String], faults: &mut Faults) {
     if !all.contains(text.get_ref()) {
         let word = text.get_ref().clone();
         let hint = hint(&word, &all.iter().map(String::as_str).collect::<Vec<_>>());
@@ -248,6 +303,6 @@ fn written(mutations: &[Mutation]) -> Vec<String> {
     mutations.iter().map(ToString::to_string).collect()
 }
 
-fn values(list: Option<&[Spanned<String>]>) -> Vec<String> {
+pub(super) fn values(list: Option<&[Spanned<String>]>) -> Vec<String> {
     list.unwrap_or_default().iter().map(|s| s.get_ref().clone()).collect()
 }

@@ -105,6 +105,34 @@ pub enum Problem {
         /// Its name.
         name: String,
     },
+    /// A scenario of a subject that the command does not run.
+    #[error("this is a scenario of subject `{subject}`, which this command does not run")]
+    OtherSubject {
+        /// The subject.
+        subject: String,
+    },
+    /// A workload of a session feed that streams nothing, or says twice what it streams.
+    #[error("workload `{name}` needs one of `reply`, `tokens` and `shape`")]
+    FeedSource {
+        /// The workload.
+        name: String,
+    },
+    /// A log that no session can leave, or steps that say twice where they end.
+    #[error("{message}")]
+    NoSession {
+        /// What is wrong.
+        message: String,
+    },
+    /// A fault or a flush policy that does not read.
+    #[error("`{word}` is no {what}")]
+    BadForm {
+        /// `fault` or `flush policy`.
+        what: &'static str,
+        /// What was written.
+        word: String,
+        /// What there is.
+        hint: String,
+    },
     /// A workload that streams nothing, or says twice what it streams.
     #[error("workload `{name}` needs either `tokens` or `generate`")]
     TokenSource {
@@ -153,7 +181,12 @@ impl Problem {
             | Problem::UnknownParty { hint, .. }
             | Problem::BadTrait { hint, .. }
             | Problem::BadLimit { hint, .. }
+            | Problem::BadForm { hint, .. }
             | Problem::UnknownWord { hint, .. } => hint,
+            Problem::OtherSubject { .. } => "`skewlab matrix` and `skewlab plan` run both subjects",
+            Problem::FeedSource { .. } => {
+                "reply = \"text\", tokens = [{ text = \"Hel\" }], or shape = { events = 104, chunks = 93, steps = 2, texts = 1 }"
+            }
             Problem::BadMutation { .. } => {
                 "write -field, +field=value, field=value, field->name or !text, with blanks between steps"
             }

@@ -11,8 +11,10 @@ pub struct Place<'a> {
     pub client: &'a [String],
     /// The workload.
     pub workload: &'a str,
-    /// The mutation.
+    /// The mutation; of a session feed the fault.
     pub mutation: &'a str,
+    /// The flush policy of a session feed; empty where there is none.
+    pub policy: &'a str,
 }
 
 /// Patterns by axis; an axis without any matches everything.
@@ -26,6 +28,8 @@ pub struct Axes {
     pub workload: Vec<Glob>,
     /// The same for the mutation.
     pub mutation: Vec<Glob>,
+    /// The same for the flush policy.
+    pub policy: Vec<Glob>,
 }
 
 impl Axes {
@@ -33,8 +37,15 @@ impl Axes {
     pub fn matches(&self, place: Place<'_>) -> bool {
         any(&self.server, place.server.iter().map(String::as_str))
             && any(&self.client, place.client.iter().map(String::as_str))
-            && any(&self.workload, std::iter::once(place.workload))
-            && any(&self.mutation, std::iter::once(place.mutation))
+            && self.reaches(place.workload, place.mutation)
+            && any(&self.policy, std::iter::once(place.policy))
+    }
+}
+
+impl Axes {
+    /// Whether some party can be matched under this workload and this mutation.
+    pub(super) fn reaches(&self, workload: &str, mutation: &str) -> bool {
+        any(&self.workload, std::iter::once(workload)) && any(&self.mutation, std::iter::once(mutation))
     }
 }
 
@@ -53,7 +64,13 @@ mod tests {
     fn matches(axes: &Axes) -> bool {
         let server = ["1.50.3".to_owned(), "1.58.2".to_owned()];
         let client = ["python@same".to_owned(), "python-1.50.3".to_owned(), "python-1.55.1".to_owned()];
-        axes.matches(Place { server: &server, client: &client, workload: "chat", mutation: "-id" })
+        axes.matches(Place {
+            server: &server,
+            client: &client,
+            workload: "chat",
+            mutation: "-id",
+            policy: "",
+        })
     }
 
     #[test]

@@ -8,4 +8,16 @@ macro_rules! files {
 }
 
 /// Path and text of every scenario that comes with skewlab.
-pub const SHIPPED: &[(&str, &str)] = files!("release-skew", "frame-mutants", "bus-split", "side-effects");
+pub const SHIPPED: &[(&str, &str)] = files!(
+    "release-skew",
+    "frame-mutants",
+    "bus-split",
+    "side-effects",
+    "session-feed",
+    "drift",
+    "drift-contained",
+    "crash",
+    "batching",
+    "cancel-before",
+    "dangling"
+);

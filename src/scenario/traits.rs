@@ -1,4 +1,4 @@
-//! `[traits]`: what a scenario changes about all of its servers.
+//! `[traits]`: what a scenario changes about all of its servers, or variants.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,11 +6,8 @@ use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
-use super::axis::Server;
-use super::names::Names;
 use super::problem::Problem;
 use super::section::{Faults, Section, wrong};
-use crate::agent_server::profile::ProfileError;
 
 /// One key with its value, which is no table.
 struct Leaf {
@@ -19,15 +16,27 @@ struct Leaf {
     value: Range<usize>,
 }
 
-/// The traits that the file lays over those of `servers`; `text` is the whole file. Each value is tried on every
-/// server for itself, so that every mistake has its own place.
-pub(super) fn read(
-    file: &mut Section<'_>,
-    text: &str,
-    servers: &[Server],
-    names: &impl Names,
-    faults: &mut Faults,
-) -> Arc<Table> {
+/// Why traits cannot be laid over a party.
+pub(super) struct Refused {
+    /// The whole of it.
+    pub(super) shown: String,
+    /// Message and hint, where it is about a value that it was tried with alone.
+    pub(super) alone: Option<(String, String)>,
+}
+
+/// The parties that traits are laid over, and what has the last word.
+pub(super) struct Under<'a> {
+    /// A trait that cannot be laid over any.
+    pub(super) fixed: Option<&'static str>,
+    /// By name.
+    pub(super) parties: Vec<&'a str>,
+    /// Whether a party takes them.
+    pub(super) check: &'a dyn Fn(&str, &Table) -> Result<(), Refused>,
+}
+
+/// The traits that the file lays over those of the parties; `text` is the whole file. Each value is tried on every
+/// party for itself, so that every mistake has its own place.
+pub(super) fn read(file: &mut Section<'_>, text: &str, under: &Under<'_>, faults: &mut Faults) -> Arc<Table> {
     let Some(value) = file.value("traits") else { return Arc::default() };
     let DeValue::Table(table) = value.get_ref() else {
         wrong("traits", "a table", value, faults);
@@ -41,16 +50,16 @@ pub(super) fn read(
     collect(table, &mut Vec::new(), &mut leaves);
     let mut sound = true;
     for leaf in &leaves {
-        if let Some((span, problem)) = wrong_leaf(leaf, &whole, servers, names) {
+        if let Some((span, problem)) = wrong_leaf(leaf, &whole, under) {
             faults.add(span, problem);
             sound = false;
         }
     }
     // Each is right for itself; together they may still contradict each other, or a server.
     if let (true, Some(first)) = (sound, leaves.first()) {
-        let error = servers.iter().find_map(|server| names.check_traits(&server.name, &whole).err());
-        if let Some(error) = error {
-            faults.add(first.span(), Problem::BadTrait { message: error.to_string(), hint: String::new() });
+        let error = under.parties.iter().find_map(|party| (under.check)(party, &whole).err());
+        if let Some(Refused { shown, .. }) = error {
+            faults.add(first.span(), Problem::BadTrait { message: shown, hint: String::new() });
         }
     }
     Arc::new(whole)
@@ -85,27 +94,18 @@ impl Leaf {
     }
 }
 
-/// What is wrong with this value on the first server that does not take it.
-fn wrong_leaf(
-    leaf: &Leaf,
-    whole: &Table,
-    servers: &[Server],
-    names: &impl Names,
-) -> Option<(Range<usize>, Problem)> {
+/// What is wrong with this value on the first party that does not take it.
+fn wrong_leaf(leaf: &Leaf, whole: &Table, under: &Under<'_>) -> Option<(Range<usize>, Problem)> {
     let (first, place) = leaf.path.first()?;
-    if first == "ships" {
-        let message = "`ships` cannot be changed here: clients are picked by it before".to_owned();
+    if under.fixed == Some(first.as_str()) {
+        let message = format!("`{first}` cannot be changed here: clients are picked by it before");
         let hint = "write a profile of your own and name it with --profiles".to_owned();
         return Some((place.clone(), Problem::BadTrait { message, hint }));
     }
     let alone = leaf.alone(whole)?;
-    let (message, hint) = servers.iter().find_map(|server| {
-        match names.check_traits(&server.name, &alone) {
-            Err(ProfileError::Laid { message, hint, .. }) => Some((message, hint)),
-            // Whether it fits in with the others is asked of all of them together.
-            _ => None,
-        }
-    })?;
+    // Whether it fits in with the others is asked of all of them together.
+    let (message, hint) =
+        under.parties.iter().find_map(|party| (under.check)(party, &alone).err().and_then(|e| e.alone))?;
     let unknown = message.strip_prefix("unknown field `").and_then(|rest| rest.split('`').next());
     let key = unknown.and_then(|unknown| leaf.path.iter().find(|(key, _)| key == unknown));
     let span = key.map_or(leaf.value.clone(), |(_, key)| key.clone());

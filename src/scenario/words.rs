@@ -8,7 +8,7 @@ use toml::de::DeValue;
 
 use super::problem::Problem;
 use super::section::{Faults, Section, hint, wrong};
-use crate::record::{Consumer, Expected, Hop, Known, Metric, Scope, Signal, Verdict};
+use crate::record::{Consumer, Expected, Hop, Known, Metric, Scope, Signal, Subject, Verdict};
 
 /// A list of words, and what it is a list of.
 pub(super) struct Words<T: 'static> {
@@ -19,6 +19,9 @@ pub(super) struct Words<T: 'static> {
 
 const VERDICT: &Words<Verdict> = &Words { what: "verdict", all: &Verdict::ALL, word: Verdict::as_str };
 const HOP: &Words<Hop> = &Words { what: "hop", all: &Hop::ALL, word: Hop::as_str };
+const FEED_HOP: &Words<Hop> = &Words { what: "hop of a session feed", all: &Hop::FEED, word: Hop::as_str };
+pub(super) const SUBJECT: &Words<Subject> =
+    &Words { what: "subject", all: &Subject::ALL, word: Subject::as_str };
 const SCOPE: &Words<Scope> = &Words {
     what: "scope",
     all: &[Scope::Total, Scope::Prefix, Scope::Tail, Scope::Gap, Scope::Class, Scope::Scattered],
@@ -58,16 +61,24 @@ fn verdict(section: &mut Section<'_>, faults: &mut Faults) -> Option<Verdict> {
     section.require("verdict", faults).then(|| optional(section, "verdict", VERDICT, faults)).flatten()
 }
 
-/// The expectation of an `[[expect]]` table, without its patterns.
-pub(super) fn expected(section: &mut Section<'_>, faults: &mut Faults) -> Option<Expected> {
+fn hops(of: Subject) -> &'static Words<Hop> {
+    match of {
+        Subject::AgentServer => HOP,
+        Subject::SessionFeed => FEED_HOP,
+    }
+}
+
+/// The expectation of an `[[expect]]` table, without its patterns and figures.
+pub(super) fn expected(section: &mut Section<'_>, of: Subject, faults: &mut Faults) -> Option<Expected> {
     let verdict = verdict(section, faults);
     let scope = optional(section, "scope", SCOPE, faults);
-    let lost_at = optional(section, "lost_at", HOP, faults);
+    let lost_at = optional(section, "lost_at", hops(of), faults);
     let signal = optional(section, "signal", SIGNAL, faults);
     let reason = section.words("reason", faults).map(Spanned::into_inner);
-    let over = over(section, faults);
+    // What a session feed costs is said in figures.
+    let over = if of == Subject::AgentServer { over(section, faults) } else { None };
     let because = section.words("because", faults).map(Spanned::into_inner);
-    Some(Expected { verdict: verdict?, scope, lost_at, signal, reason, over, because })
+    Some(Expected { verdict: verdict?, scope, lost_at, signal, reason, over, figures: Vec::new(), because })
 }
 
 /// The budgets that are expected to be broken; an empty list says that none is.
@@ -82,9 +93,9 @@ fn over(section: &mut Section<'_>, faults: &mut Faults) -> Option<BTreeSet<Metri
 
 /// The failure of a `[[known]]` table, without its patterns. Reason, link and end are required: a failure
 /// that nobody has to look at again is an expectation.
-pub(super) fn known(section: &mut Section<'_>, faults: &mut Faults) -> Option<Known> {
+pub(super) fn known(section: &mut Section<'_>, of: Subject, faults: &mut Faults) -> Option<Known> {
     let verdict = verdict(section, faults);
-    let lost_at = optional(section, "lost_at", HOP, faults);
+    let lost_at = optional(section, "lost_at", hops(of), faults);
     let reason = section.required("reason", faults).map(Spanned::into_inner);
     let link = section.required("link", faults).map(Spanned::into_inner);
     let expires = section.require("expires", faults).then(|| date(section, "expires", faults)).flatten();

@@ -12,7 +12,7 @@
 //! | [`agent`] | the loop that streams, appends, emits and settles |
 //! | [`queue`] | the asynchronous mode: feeds as queues |
 //! | [`consumer`], [`keeper`] | who listens and who reads; the store's end of the bus |
-//! | [`play`] | one session for one consumer, and everything that was noted |
+//! | [`mod@play`] | one session for one consumer, and everything that was noted |
 
 pub mod agent;
 pub mod bus;

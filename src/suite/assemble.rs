@@ -6,11 +6,11 @@ use crate::judge;
 use crate::probe::Ledger;
 use crate::record::observation::Piece;
 use crate::record::{
-    CellResult, Class, Duties, Finding, Hop, HopFlow, Observation, Outcome, Reason, SideEffects, Signal,
-    Verdict, holds_certificate,
+    CellResult, Class, Duties, Expected, Finding, Hop, HopFlow, Known, Observation, Outcome, Reason,
+    SideEffects, Signal, Verdict, holds_certificate,
 };
 use crate::run::CellFault;
-use crate::scenario::Cell;
+use crate::scenario::{Cell, FeedCell};
 use crate::unit::Tally;
 
 /// Judges the cell and writes down the result. A cell without evidence is a finding too. In a `live` run a party is a
@@ -21,24 +21,100 @@ pub(super) fn cell(
     today: NaiveDate,
     live: bool,
 ) -> CellResult {
-    let mut written = match result {
-        Ok(clients) => match worst(cell, clients) {
-            Some((observation, findings)) => written(cell, Some(observation), findings, today),
+    judged(&About::of(cell, live), result, today)
+}
+
+/// The same of a cell of the session feed. No released package exists to hold it against, so it is never proven.
+pub(super) fn feed_cell(
+    cell: &FeedCell,
+    result: &Result<Vec<Observation>, CellFault>,
+    today: NaiveDate,
+) -> CellResult {
+    let counted = result.as_ref().ok().and_then(|all| all.first()).map(|seen| cell.limits(&seen.figures));
+    let figures = counted.unwrap_or_else(|| cell.expected.figures.clone());
+    let expected = Expected { figures, ..cell.expected.clone() };
+    judged(&About::of_feed(cell, &expected), result, today)
+}
+
+/// What a result says of its cell beside what came out.
+struct About<'a> {
+    id: &'a str,
+    hash: &'a str,
+    scenario: &'a str,
+    server: &'a str,
+    server_release: &'a str,
+    client: String,
+    client_release: &'a str,
+    client_asked: Vec<String>,
+    workload: &'a str,
+    mutation: String,
+    duties: Duties,
+    expected: &'a Expected,
+    known: Option<&'a Known>,
+    subscribers: u32,
+    proven: bool,
+}
+
+impl<'a> About<'a> {
+    fn of(cell: &'a Cell, live: bool) -> About<'a> {
+        let list = cell.client.split_once('/').map(|(_, list)| format!("/{list}")).unwrap_or_default();
+        About {
+            id: &cell.id,
+            hash: &cell.hash,
+            scenario: &cell.scenario,
+            server: &cell.server_profile,
+            server_release: &cell.server,
+            client: format!("{}{list}", cell.client_profile),
+            client_release: &cell.client,
+            client_asked: cell.client_asked.clone(),
+            workload: &cell.workload.name,
+            mutation: cell.mutation.to_string(),
+            duties: Duties { must_not_receive: cell.must_not_receive.clone(), budget: cell.budget.clone() },
+            expected: &cell.expected,
+            known: cell.known.as_ref(),
+            subscribers: cell.subscribers,
+            proven: proven(cell, live),
+        }
+    }
+
+    fn of_feed(cell: &'a FeedCell, expected: &'a Expected) -> About<'a> {
+        let consumer = cell.consumer.as_str();
+        About {
+            id: &cell.id,
+            hash: &cell.hash,
+            scenario: &cell.scenario,
+            server: &cell.variant,
+            server_release: &cell.variant,
+            client: consumer.to_owned(),
+            client_release: consumer,
+            client_asked: vec![consumer.to_owned()],
+            workload: &cell.workload.name,
+            mutation: cell.mutation(),
+            duties: Duties::default(),
+            expected,
+            known: cell.known.as_ref(),
+            subscribers: 1,
+            proven: false,
+        }
+    }
+}
+
+fn judged(about: &About<'_>, result: &Result<Vec<Observation>, CellFault>, today: NaiveDate) -> CellResult {
+    match result {
+        Ok(clients) => match worst(&about.duties, clients) {
+            Some((observation, findings)) => written(about, Some(observation), findings, today),
             // The judge never returns nothing; should it, the cell must not look green.
-            None => written(cell, None, vec![of_fault(&CellFault::Setup("no finding".into()))], today),
+            None => written(about, None, vec![of_fault(&CellFault::Setup("no finding".into()))], today),
         },
-        Err(fault) => written(cell, None, vec![of_fault(fault)], today),
-    };
-    written.proven = proven(cell, live);
-    written
+        Err(fault) => written(about, None, vec![of_fault(fault)], today),
+    }
 }
 
 /// The client that fared worst, and what is to be said of it: the worst headline, among equal ones the largest
 /// amount, among those the one that joined first. Everybody is judged, so that a loss of the last of a thousand
 /// copies is the cell's.
-fn worst<'a>(cell: &Cell, clients: &'a [Observation]) -> Option<(&'a Observation, Vec<Finding>)> {
-    let duties = Duties { must_not_receive: cell.must_not_receive.clone(), budget: cell.budget.clone() };
-    let judged = clients.iter().map(|client| (client, judge::judge(client, &duties)));
+fn worst<'a>(duties: &Duties, clients: &'a [Observation]) -> Option<(&'a Observation, Vec<Finding>)> {
+    let judged = clients.iter().map(|client| (client, judge::judge(client, duties)));
     let judged: Vec<(&Observation, Vec<Finding>)> = judged.collect();
     let rank = |findings: &[Finding]| {
         let headline = findings.first()?;
@@ -63,43 +139,44 @@ fn worst<'a>(cell: &Cell, clients: &'a [Observation]) -> Option<(&'a Observation
 }
 
 fn written(
-    cell: &Cell,
+    about: &About<'_>,
     observation: Option<&Observation>,
     findings: Vec<Finding>,
     today: NaiveDate,
 ) -> CellResult {
     let headline = findings.first().cloned().unwrap_or_else(|| of_fault(&CellFault::Interrupted));
-    let (outcome, outcome_note) = judge::outcome(&findings, &cell.expected, cell.known.as_ref(), today);
+    let figures = observation.map(|o| o.figures.clone()).unwrap_or_default();
+    let (outcome, outcome_note) = judge::outcome(&findings, &figures, about.expected, about.known, today);
     let flows = observation.map(|o| o.flows.clone()).unwrap_or_default();
     let hops = if flows.is_empty() { Vec::new() } else { Ledger::total(&flows) };
     let at = |hop: Hop, of: fn(&HopFlow) -> Tally| hops.iter().find(|f| f.hop == hop).map(of);
-    let list = cell.client.split_once('/').map(|(_, list)| format!("/{list}")).unwrap_or_default();
     CellResult {
-        id: cell.id.clone(),
-        hash: cell.hash.clone(),
-        scenario: cell.scenario.clone(),
-        server: cell.server_profile.clone(),
-        server_release: cell.server.clone(),
-        client: format!("{}{list}", cell.client_profile),
-        client_release: cell.client.clone(),
-        client_asked: cell.client_asked.clone(),
-        workload: cell.workload.name.clone(),
-        mutation: cell.mutation.to_string(),
+        id: about.id.to_owned(),
+        hash: about.hash.to_owned(),
+        scenario: about.scenario.to_owned(),
+        server: about.server.to_owned(),
+        server_release: about.server_release.to_owned(),
+        client: about.client.clone(),
+        client_release: about.client_release.to_owned(),
+        client_asked: about.client_asked.clone(),
+        workload: about.workload.to_owned(),
+        mutation: about.mutation.clone(),
         verdict: headline.verdict,
         scope: headline.scope,
         lost_at: headline.lost_at,
         reason: headline.reason,
         signal: headline.signal,
         log_lines: observation.map_or(0, |o| o.log.values().sum()),
-        expected: cell.expected.verdict,
+        expected: about.expected.verdict,
         outcome,
         only_over_budget: outcome == Outcome::Unexpected
-            && judge::only_over_budget(&findings, &cell.expected),
+            && judge::only_over_budget(&findings, about.expected),
         outcome_note,
-        proven: false,
+        proven: about.proven,
         produced: at(Hop::Produced, |f| f.left).unwrap_or_default(),
         due: observation.map(due).unwrap_or_default(),
-        delivered: at(Hop::Delivered, |f| f.left).unwrap_or_default(),
+        // The last hop of a client's path is where its application got the text.
+        delivered: hops.last().map(|f| f.left).unwrap_or_default(),
         hops: hops.clone(),
         classes: flows,
         durables: observation.map(|o| o.durables.clone()).unwrap_or_default(),
@@ -109,9 +186,12 @@ fn written(
         // A figure from broken evidence is not to be quoted.
         budgets: observation
             .filter(|_| !headline.verdict.is_rig_fault())
-            .map(|o| judge::budgets(o, &cell.budget))
+            .map(|o| judge::budgets(o, &about.duties.budget))
             .unwrap_or_default(),
-        subscribers: (cell.subscribers > 1).then_some(cell.subscribers),
+        figures,
+        limits: about.expected.figures.clone(),
+        oracle: observation.and_then(|o| o.subscribed.as_ref()).map(judge::oracle::asked),
+        subscribers: (about.subscribers > 1).then_some(about.subscribers),
         findings,
     }
 }

@@ -5,10 +5,11 @@ use std::time::Instant;
 
 use chrono::NaiveDate;
 
+use super::assemble;
 use super::{PlanError, Settings, written};
 use crate::agent_server::profile::Catalogue;
 use crate::live::capture::Capture;
-use crate::record::{Expected, Hop, Observation, Ran, Run};
+use crate::record::{Expected, Hop, Observation, Ran, Run, Subject};
 use crate::run::live::{
     ClientPackage, LiveCell, LiveOptions, Memory, ServerPackage, Task, execute_live, observed,
 };
@@ -68,7 +69,11 @@ impl LivePlan {
                     plan.add(&scenario, server, client, only, catalogue)?;
                 }
             }
-            plan.scenarios.push(Ran { name: scenario.name.clone(), question: scenario.question.clone() });
+            plan.scenarios.push(Ran {
+                name: scenario.name.clone(),
+                question: scenario.question.clone(),
+                subject: Subject::AgentServer,
+            });
         }
         Ok(plan)
     }
@@ -166,7 +171,9 @@ impl LivePlan {
                 as_seen(&mut cell.expected, seen);
             }
         }
-        written(&cells, runs, &self.scenarios, settings, seconds, today)
+        let judged = runs.iter().zip(&cells);
+        let judged = judged.map(|(run, cell)| assemble::cell(cell, &run.result, today, settings.live));
+        written(judged.collect(), runs, &self.scenarios, settings, seconds)
     }
 }
 

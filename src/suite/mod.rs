@@ -11,6 +11,7 @@ mod feed_bench;
 pub mod live;
 pub mod live_bench;
 mod ratios;
+mod select;
 
 pub use ratios::{MeasureCpu, by_bench, measure_cpu_ratios};
 
@@ -22,8 +23,10 @@ use chrono::NaiveDate;
 use crate::agent_server::profile::{Catalogue, ProfileError};
 use crate::record::{CellResult, Ran, Run, SCHEMA, Timing, Totals};
 use crate::run::{self, CellRun, Options, Parties};
-use crate::scenario::{Cell, Scenario, ScenarioError, Selection, expand};
+use crate::scenario::{Loaded, Planned, ScenarioError, Selection, expand, expand_feed};
 use crate::seed::Seed;
+use crate::session_feed::Variants;
+use crate::session_feed::profile::VariantError;
 pub use bench::fan_out;
 pub use feed_bench::feed;
 
@@ -33,7 +36,7 @@ pub struct Plan {
     /// The scenarios, in the order asked for.
     pub scenarios: Vec<Ran>,
     /// Their cells.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<Planned>,
     parties: Parties,
 }
 
@@ -54,21 +57,44 @@ pub enum PlanError {
     /// A profile is wrong.
     #[error(transparent)]
     Profile(#[from] ProfileError),
+    /// A variant of the session feed is wrong.
+    #[error(transparent)]
+    Variant(#[from] VariantError),
 }
 
 impl Plan {
     /// Loads the scenarios, given by name or file, and expands them under the selection.
     pub fn of(names: &[String], selection: &Selection, catalogue: &Catalogue) -> Result<Plan, PlanError> {
-        let (mut scenarios, mut cells) = (Vec::new(), Vec::new());
+        let variants = Variants::embedded()?;
+        let (mut scenarios, mut loaded) = (Vec::<Ran>::new(), Vec::new());
         for name in names {
-            let scenario = Scenario::load(name, catalogue)?;
-            if scenarios.iter().any(|s: &Ran| s.name == scenario.name) {
-                return Err(PlanError::Twice(scenario.name));
+            let scenario = Loaded::load(name, catalogue, &variants)?;
+            if scenarios.iter().any(|s| s.name == scenario.name()) {
+                return Err(PlanError::Twice(scenario.name().to_owned()));
             }
-            cells.extend(expand(&scenario, catalogue, selection)?);
-            scenarios.push(Ran { name: scenario.name.clone(), question: scenario.question.clone() });
+            let (name, question) = (scenario.name().to_owned(), scenario.question().to_owned());
+            scenarios.push(Ran { name, question, subject: scenario.subject() });
+            loaded.push(scenario);
         }
-        let parties = Parties::of(&cells, catalogue)?;
+        let subjects = scenarios.iter().map(|s| s.subject).collect();
+        let selected = select::by_subject(selection, &subjects, &variants);
+        let mut cells: Vec<Planned> = Vec::new();
+        for scenario in &loaded {
+            let Some(selection) = selected.get(&scenario.subject()) else { continue };
+            match scenario {
+                Loaded::AgentServer(scenario) => {
+                    let own = expand(scenario, catalogue, selection)?;
+                    cells.extend(own.into_iter().map(|cell| Planned::AgentServer(Box::new(cell))));
+                }
+                Loaded::SessionFeed(scenario) => {
+                    let own = expand_feed(scenario, &variants, selection)?;
+                    cells.extend(own.into_iter().map(|cell| Planned::SessionFeed(Box::new(cell))));
+                }
+            }
+        }
+        let feeds = cells.iter().filter_map(Planned::session_feed);
+        let parties = Parties::of(cells.iter().filter_map(Planned::agent_server), catalogue)?;
+        let parties = parties.with_feeds(feeds, &variants)?;
         Ok(Plan { scenarios, cells, parties })
     }
 
@@ -96,13 +122,17 @@ impl Plan {
         measure: &mut MeasureCpu<'_>,
     ) -> Run {
         let started = Instant::now();
-        let mut runs = run::execute(&self.cells, &self.parties, options, stop, done);
+        let mut runs: Vec<CellRun> = run::execute(&self.cells, &self.parties, options, stop, done);
         // After the cells, so that nothing else runs while it is measured.
         measure_cpu_ratios(&self.cells, &mut runs, measure);
         let seconds = started.elapsed().as_secs_f64();
         let settings =
             Settings { seed: options.seed, clock: options.clock.as_str(), jobs: options.jobs, live: false };
-        written(&self.cells, &runs, &self.scenarios, &settings, seconds, today)
+        let judged = runs.iter().zip(&self.cells).map(|(run, cell)| match cell {
+            Planned::AgentServer(cell) => assemble::cell(cell, &run.result, today, settings.live),
+            Planned::SessionFeed(cell) => assemble::feed_cell(cell, &run.result, today),
+        });
+        written(judged.collect(), &runs, &self.scenarios, &settings, seconds)
     }
 }
 
@@ -115,20 +145,14 @@ struct Settings {
     live: bool,
 }
 
-/// Judges the evidence of every cell and writes the run down.
+/// Writes the run down, its cells judged.
 fn written(
-    cells: &[Cell],
+    cells: Vec<CellResult>,
     runs: &[CellRun],
     scenarios: &[Ran],
     settings: &Settings,
     seconds: f64,
-    today: NaiveDate,
 ) -> Run {
-    let cells: Vec<CellResult> = runs
-        .iter()
-        .zip(cells)
-        .map(|(run, cell)| assemble::cell(cell, &run.result, today, settings.live))
-        .collect();
     let timing = Timing {
         seconds,
         cells_per_second: if seconds > 0.0 { count(cells.len()) / seconds } else { 0.0 },

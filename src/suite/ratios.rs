@@ -10,7 +10,7 @@ use crate::record::CpuRatio;
 use crate::record::bench::{Delivery, Settings};
 use crate::run::CellRun;
 use crate::run::fanout::{Options, Subject};
-use crate::scenario::Cell;
+use crate::scenario::{Cell, Planned};
 use crate::seed::Seed;
 
 /// Measures CPU per token of the cell's server, with its traits and subscribers, over that of the server named
@@ -19,9 +19,10 @@ pub type MeasureCpu<'a> = dyn FnMut(&Cell, &str) -> Option<CpuRatio> + 'a;
 
 /// Hands every cell with a `cpu_ratio_vs` its measurement. Two servers are measured once, in the order of the plan,
 /// and all cells that differ only in client, workload or mutation share it. A cell without evidence needs none.
-pub fn measure_cpu_ratios(cells: &[Cell], runs: &mut [CellRun], measure: &mut MeasureCpu<'_>) {
+pub fn measure_cpu_ratios(cells: &[Planned], runs: &mut [CellRun], measure: &mut MeasureCpu<'_>) {
     let mut measured: BTreeMap<(&str, String, u32, &str), Option<CpuRatio>> = BTreeMap::new();
     for (cell, run) in cells.iter().zip(runs) {
+        let Some(cell) = cell.agent_server() else { continue };
         let (Some(limit), Ok(clients)) = (&cell.budget.cpu, &mut run.result) else { continue };
         let vs = limit.server.as_str();
         let pair = (cell.server.as_str(), cell.traits.to_string(), cell.subscribers, vs);

@@ -214,7 +214,7 @@ fn a_server_that_drops_deltas_meets_no_budget_on_cpu() {
     let go = std::sync::atomic::AtomicBool::new(false);
     let hear = |why: &str| told.borrow_mut().push_str(why);
     let mut measure = by_bench(&catalogue, Seed(1), &go, &hear);
-    assert_eq!(measure(&plan.cells[0], "1.58.2"), None);
+    assert_eq!(measure(plan.cells[0].agent_server().unwrap(), "1.58.2"), None);
     let told = told.borrow();
     assert!(told.contains("1.58.2+half did not deliver every chunk once (750 of 1500)"), "{told}");
 }

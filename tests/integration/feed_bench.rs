@@ -66,7 +66,6 @@ fn wrong_words_are_named_with_what_there_is() {
         (["--variant", "mirored"], "mirrored, mirror-removed"),
         (["--policy", "window"], "window-200ms"),
         (["--rate", "0"], "a number from 0.001"),
-        (["--out", "/nowhere/at/all.json"], "/nowhere/at"),
     ] {
         let (code, _, stderr) = ended(skewlab(&["bench", "feed", "--chunks", "5"]).args(args));
         assert_eq!(code, 2, "{args:?}: {stderr}");

@@ -16,6 +16,7 @@ mod cli;
 mod determinism;
 mod extract;
 mod fanout;
+mod feed;
 mod feed_bench;
 mod feed_check;
 mod feed_crash;

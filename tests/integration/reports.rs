@@ -40,6 +40,19 @@ fn explanations() {
 }
 
 #[test]
+fn the_session_feed_as_a_table() {
+    insta::assert_snapshot!(shown(&["matrix", "session-feed", "--only", "hey"]));
+}
+
+#[test]
+fn explanations_of_the_session_feed() {
+    let explained = |what| shown(&["explain", what]);
+    insta::assert_snapshot!(
+        explained("divergent") + &explained("mirror-removed") + &explained("stale-plugin")
+    );
+}
+
+#[test]
 fn costs_as_a_table() {
     let servers = ["--server", "1.43.1", "--server", "1.43.1+AB", "--server", "1.58.2"];
     let all = shown(&[&["matrix", "bus-split"], &servers[..]].concat());

@@ -13,7 +13,7 @@ use crate::fixtures;
 use crate::runs::{DEFAULT, Folder, ended, matrix, plan, run, skewlab};
 
 /// Objects whose keys are data: reasons, classes, message keys.
-const MAPS: [&str; 5] = [".dropped", ".added", ".rejected", ".classes", ".log"];
+const MAPS: [&str; 6] = [".dropped", ".added", ".rejected", ".classes", ".log", ".figures"];
 
 /// Every path of a value with the type at its end: `cells[].hops[].in.frames number`.
 fn paths(value: &Value, at: &str, found: &mut BTreeSet<String>) {
@@ -68,6 +68,8 @@ fn with_optional_fields() -> Run {
 fn the_shape_of_a_run_is_the_documented_one() {
     let mut found = shape(&matrix(&DEFAULT, &[], &[]));
     found.extend(shape(&with_optional_fields()));
+    // What only the session feed has: figures, limits on them, and the oracle.
+    found.extend(shape(&matrix(&["session-feed"], &[], &["stale-plugin", "persistence"])));
     let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "schemas", "run.v1.txt"].iter().collect();
     let text = found.iter().fold(String::new(), |text, line| text + line + "\n");
     if std::env::var_os("UPDATE_SCHEMA").is_some() {

@@ -15,6 +15,16 @@ pub enum ProfileError {
         /// The nearest names, ready to print, or nothing.
         hint: String,
     },
+    /// A party of the other subject that does not exist.
+    #[error("no {what} is called `{name}`{hint}")]
+    NoParty {
+        /// `variant` or `consumer`.
+        what: &'static str,
+        /// The name asked for.
+        name: String,
+        /// The nearest names, ready to print.
+        hint: String,
+    },
     /// A file contradicts itself.
     #[error("{path}: {message}")]
     Invalid {

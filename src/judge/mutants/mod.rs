@@ -2,6 +2,7 @@
 //! headline; its healthy neighbour stays green.
 
 mod budget;
+mod feed;
 mod loss;
 mod wrong;
 

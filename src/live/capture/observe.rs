@@ -7,7 +7,7 @@ use super::{Capture, ClientSide, ServerSide, canvas, client, late, server};
 use crate::probe::ledger::Endpoint;
 use crate::probe::{Ledger, LinkTrace, Seat};
 use crate::record::observation::Piece;
-use crate::record::{Class, Hop, HopFlow, Observation, Reason, SideEffects};
+use crate::record::{Class, Figures, Hop, HopFlow, Observation, Reason, SideEffects};
 
 /// The seat of the client in the cell: what its profile says that it is meant to do.
 #[derive(Debug, Clone, Copy)]
@@ -90,6 +90,9 @@ pub fn observe(capture: &Capture, seated: &Seated<'_>) -> Observation {
         log: trace.log,
         side_effects: SideEffects { foreign, ..capture.side_effects.clone() },
         cpu_ratio: None,
+        figures: Figures::new(),
+        sources: Vec::new(),
+        subscribed: None,
         rig_faults: faults,
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use self::books::Books;
 use self::stops::{Stops, ended_early};
 use super::trace::{ClientTrace, Fate, LinkTrace, Origin, PieceIndex, ServerTrace};
-use crate::record::flow::{Class, Hop, HopFlow, Reason};
+use crate::record::flow::{Class, HopFlow, Reason};
 use crate::record::observation::{Durables, Piece, Signal};
 
 /// Which socket the client is on.
@@ -101,9 +101,10 @@ impl Ledger {
         Ledger { flows: books.flows, durables, signal, durable_signal, faults }
     }
 
-    /// All classes together.
+    /// All classes together, over the hops of the client's path.
     pub fn total(flows: &BTreeMap<Class, Vec<HopFlow>>) -> Vec<HopFlow> {
-        let mut total: Vec<HopFlow> = Hop::ALL.into_iter().map(HopFlow::new).collect();
+        let path = flows.values().next().into_iter().flatten();
+        let mut total: Vec<HopFlow> = path.map(|flow| HopFlow::new(flow.hop)).collect();
         for hops in flows.values() {
             for (sum, flow) in total.iter_mut().zip(hops) {
                 sum.merge(flow);

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::probe::trace::{Receipt, Stopped, class_of};
+use crate::record::flow::Hop;
 use crate::unit::Tally;
 
 fn produced(texts: &[&str]) -> ServerTrace {

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::ear::Ear;
+use super::ear::{Ear, Messages};
 use super::renderer::{Dim, Draws, Resets};
 use super::{Consumer, Feed};
 use crate::session_feed::agent::Streamed;
@@ -46,6 +46,7 @@ pub struct Attendance<'h> {
     leaves: Option<Ordinal>,
     returns: Option<Ordinal>,
     listener: RefCell<Option<Rc<dyn Listener>>>,
+    messages: Option<Rc<dyn Listener>>,
 }
 
 /// Brings a consumer to a session of `total` chunks. None for who reads the stored log.
@@ -76,7 +77,12 @@ pub fn attend<'h>(
         leaves: (consumer == Consumer::Reconnecting).then_some(total / 3),
         returns: (consumer == Consumer::Reconnecting).then_some(2 * total / 3),
         listener: RefCell::default(),
+        messages: None,
     };
+    // Committed messages are on the log alone, and whoever follows another feed can read them there all the same.
+    if feed != Feed::Log && consumer.streams() {
+        attendance.messages = Some(Rc::new(Messages(attendance.ear.clone())));
+    }
     let two_listeners = consumer == Consumer::Renderer && traits.live.stream == LiveStream::Chunks;
     let (log_too, main): (Option<Rc<dyn Listener>>, Rc<dyn Listener>) =
         if two_listeners && Feed::Log.streams(traits) {
@@ -93,6 +99,7 @@ pub fn attend<'h>(
     *attendance.listener.borrow_mut() = Some(main.clone());
     if attendance.joins.is_none() {
         harness.on(feed.event(), main);
+        attendance.hears_messages();
     }
     Some(attendance)
 }
@@ -109,6 +116,12 @@ impl Attendance<'_> {
         self.harness.add_timed(mailbox.clone());
         self.mailboxes.push((feed, mailbox.clone()));
         mailbox
+    }
+
+    fn hears_messages(&self) {
+        if let Some(messages) = &self.messages {
+            self.harness.on(SESSION_EVENT, messages.clone());
+        }
     }
 
     /// Comes, or comes back, before chunk `at`: with what the variant offers to somebody who missed the beginning.
@@ -163,6 +176,7 @@ impl Streamed for Attendance<'_> {
             if let Some(listener) = self.listener.borrow().clone() {
                 self.harness.on(self.feed.event(), listener);
             }
+            self.hears_messages();
         }
         if self.leaves == Some(ordinal) {
             self.ear.set_away(true);

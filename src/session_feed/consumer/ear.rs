@@ -212,6 +212,21 @@ impl Listener for Ear {
     }
 }
 
+/// Notes the committed messages of the session for an ear that is on another feed.
+pub(super) struct Messages(pub(super) Rc<Ear>);
+
+impl Listener for Messages {
+    fn hear(&self, _: &Harness, what: Payload<'_>) -> Result<(), Thrown> {
+        if let Payload::Logged { session, event } = what
+            && session == self.0.session
+            && !self.0.away.get()
+        {
+            self.0.committed(event);
+        }
+        Ok(())
+    }
+}
+
 /// The text of a chunk that a person would read.
 pub(in crate::session_feed) fn piece(chunk: &Chunk) -> Option<Piece> {
     let (kind, _, text) = chunk.delta()?;

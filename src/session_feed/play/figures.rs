@@ -56,7 +56,7 @@ impl<S: Store + 'static> Run<'_, S> {
             // One feed cannot differ from itself.
             figures.insert(F::DivergentChunks, 0);
         }
-        figures.extend(of_store(stored));
+        figures.extend(of_store(log, stored));
         if let Some(reading) = reading {
             match self.plan.consumer {
                 Consumer::SnapshotReplay => {
@@ -75,12 +75,24 @@ impl<S: Store + 'static> Run<'_, S> {
 }
 
 /// What the store holds, and what was made of it on load.
-fn of_store(stored: &Stored) -> Figures {
+fn of_store(log: &[Rc<Event>], stored: &Stored) -> Figures {
     use Figure as F;
-    let Some(loaded) = &stored.loaded else { return Figures::new() };
+    let cited = |events: &[Rc<Event>]| -> u64 {
+        events.iter().filter_map(|e| e.cites.as_ref()).map(|c| c.len() as u64).sum()
+    };
+    let Some(loaded) = &stored.loaded else {
+        if stored.refused.is_some() {
+            // What nobody can load can still be asked of the log that it was written from.
+            let dangling = dangling(log).len() as u64;
+            return Figures::from([(F::Cited, cited(log)), (F::Dangling, dangling)]);
+        }
+        // Nothing was ever written, and nothing is a count.
+        let all = [F::DurableBytes, F::DurableEvents, F::DurableChunks, F::Batches, F::Rows, F::PackedRows];
+        let read = [F::Cited, F::Dangling, F::RepairedEvents, F::DivergentSteps];
+        return all.into_iter().chain(read).map(|figure| (figure, 0)).collect();
+    };
     let written = &loaded.stored;
     let events = || stored.events.iter().map(|e| &**e);
-    let cited: usize = events().filter_map(|e| e.cites.as_ref()).map(|c| c.len()).sum();
     let twice = agreement(events());
     Figures::from([
         (F::DurableBytes, written.bytes),
@@ -89,7 +101,7 @@ fn of_store(stored: &Stored) -> Figures {
         (F::Batches, written.batches),
         (F::Rows, written.rows),
         (F::PackedRows, written.packed_rows),
-        (F::Cited, cited as u64),
+        (F::Cited, cited(&stored.events)),
         (F::Dangling, dangling(&stored.events).len() as u64),
         (F::RepairedEvents, loaded.added().len() as u64),
         (F::DivergentSteps, twice.iter().filter(|t| t.chunks != t.message).count() as u64),

@@ -1,0 +1,35 @@
+//! Two sources of one text that disagree.
+//!
+//! A harness that keeps the same text twice (chunks and the message made of them, a live feed and the log) has a second
+//! authority, and nothing compares the two while it runs. Source: the deepseek-harness, where a hand rename changed messages
+//! and not the deltas that they cite, and no test noticed.
+
+use super::align::align;
+use super::evidence::{Evidence, count};
+use crate::record::{Finding, Reason, Source, Verdict};
+use crate::unit::Tally;
+
+const SOURCES_DIFFER: Reason = Reason::new("sources_differ");
+
+/// One finding for every pair of sources that do not say the same.
+pub(super) fn sources(evidence: &Evidence) -> Vec<Finding> {
+    let pairs = evidence.seen.sources.iter().filter(|[one, other]| one.text != other.text);
+    pairs.map(|[one, other]| differ(evidence, one, other)).collect()
+}
+
+fn differ(evidence: &Evidence, one: &Source, other: &Source) -> Finding {
+    let alignment = align(&[&one.text], &[&other.text]);
+    // A replaced character is both missing and extra, and is one that differs.
+    let chars = alignment.missing.chars.max(alignment.extra.chars);
+    let bound = if alignment.at_most { "at most " } else { "" };
+    let place = one.text.chars().zip(other.text.chars()).take_while(|(a, b)| a == b).count();
+    let note = format!(
+        "`{}` and `{}` are one text and differ in {bound}{}, first at character {}",
+        one.name,
+        other.name,
+        count(chars, "character"),
+        place + 1
+    );
+    let finding = evidence.finding(Verdict::Divergent, Tally { frames: 0, chars }, note);
+    Finding { reason: Some(SOURCES_DIFFER), ..finding }
+}

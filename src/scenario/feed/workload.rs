@@ -1,0 +1,220 @@
+//! What the model streams in a session: turns of steps, written out or by the size of a log alone.
+
+use std::ops::Range;
+
+use serde_json::Value;
+use toml::Spanned;
+
+use crate::scenario::problem::Problem;
+use crate::scenario::section::{Faults, Section};
+use crate::session_feed::chunk::BlockKind;
+use crate::session_feed::event::Called;
+use crate::session_feed::script::{StepScript, TurnScript, chunks};
+use crate::session_feed::{Script, Shape};
+
+/// A session to play.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FeedWorkload {
+    /// Its name in the scenario.
+    pub name: String,
+    /// The session.
+    pub script: Script,
+}
+
+const MAX_RATE: f64 = 1_000_000.0;
+/// Turns, and steps in each: a long session has some hundreds.
+const MAX_STEPS: u64 = 1_000;
+/// Deltas and events of one workload: the largest log that was measured has two and a half million events.
+const MAX_EVENTS: u64 = 3_000_000;
+
+/// The deltas of one step, and the tool that ends it.
+#[derive(Debug, Clone, Default)]
+struct Streamed {
+    deltas: Vec<(BlockKind, String)>,
+    tool: Option<(String, String)>,
+}
+
+impl FeedWorkload {
+    /// Reads a `[workload.NAME]` table.
+    pub(super) fn read(name: &str, mut section: Section<'_>, faults: &mut Faults) -> Option<FeedWorkload> {
+        let rate = match section.value("rate") {
+            Some(_) => section.positive("rate", MAX_RATE, faults),
+            None => Some(50.0),
+        };
+        let user = section.text("user", faults).map_or_else(|| "hi".to_owned(), Spanned::into_inner);
+        let turns = section.count("turns", 1, MAX_STEPS, faults).unwrap_or(1);
+        let steps = section.count("steps", 1, MAX_STEPS, faults);
+        let given = ["reply", "tokens", "shape"].map(|key| section.value(key).is_some());
+        let script = match given {
+            [true, false, false] => {
+                reply(&mut section, faults).and_then(|one| whole(&section, vec![one], steps, faults))
+            }
+            [false, true, false] => {
+                tokens(&mut section, faults).and_then(|all| whole(&section, all, steps, faults))
+            }
+            [false, false, true] => {
+                let script = shape(&mut section, &user, rate.unwrap_or(50.0), faults);
+                refuse_with_shape(&mut section, faults);
+                section.finish(faults);
+                return Some(FeedWorkload { name: name.to_owned(), script: script? });
+            }
+            _ => {
+                faults.add(section.span.clone(), Problem::FeedSource { name: name.to_owned() });
+                None
+            }
+        };
+        section.finish(faults);
+        let (script, rate) = (script?, rate?);
+        let turns = (0..turns).map(|turn| TurnScript { user: user.clone(), steps: scripts(&script, turn) });
+        Some(FeedWorkload { name: name.to_owned(), script: Script { turns: turns.collect(), rate } })
+    }
+
+    /// Chunks that the script streams (*C*).
+    pub fn chunks(&self) -> u64 {
+        self.script.chunks().count() as u64
+    }
+
+    /// Characters of its text, Unicode scalar values (*T*).
+    pub fn text_chars(&self) -> u64 {
+        let text = self.script.chunks().filter_map(|chunk| chunk.delta());
+        let text = text.filter(|(kind, ..)| *kind == BlockKind::Text);
+        text.map(|(_, _, text)| text.chars().count() as u64).sum()
+    }
+
+    /// Steps of all turns (*S*).
+    pub fn steps(&self) -> u64 {
+        self.script.turns.iter().map(|turn| turn.steps.len() as u64).sum()
+    }
+}
+
+/// A delta a character, reasoning first.
+fn reply(section: &mut Section<'_>, faults: &mut Faults) -> Option<Streamed> {
+    let reasoning = section.words("reasoning", faults).map(Spanned::into_inner).unwrap_or_default();
+    let text = section.words("reply", faults)?;
+    let each = |kind: BlockKind, text: &str| text.chars().map(|c| (kind, c.to_string())).collect::<Vec<_>>();
+    let mut deltas = each(BlockKind::Reasoning, &reasoning);
+    deltas.extend(each(BlockKind::Text, text.get_ref()));
+    Some(Streamed { deltas, tool: None })
+}
+
+/// Written out, step by step.
+fn tokens(section: &mut Section<'_>, faults: &mut Faults) -> Option<Vec<Streamed>> {
+    let value = section.value("tokens")?;
+    if value.get_ref().as_array().is_some_and(|items| items.is_empty()) {
+        faults.add(value.span(), Problem::Empty { key: "tokens".to_owned() });
+        return None;
+    }
+    let mut steps = vec![Streamed::default()];
+    for mut item in section.tables("tokens", faults) {
+        "a token".clone_into(&mut item.name);
+        let text = item.text("text", faults).map(Spanned::into_inner);
+        let reasoning = item.text("reasoning", faults).map(Spanned::into_inner);
+        let arguments = item.text("arguments", faults);
+        let tool = item.words("tool", faults).map(Spanned::into_inner);
+        let repeat = item.count("repeat", 1, MAX_EVENTS, faults).unwrap_or(1);
+        let Some(step) = steps.last_mut() else { continue };
+        let so_far = step.deltas.len() as u64;
+        if repeat + so_far > MAX_EVENTS {
+            let allowed = format!("at most {MAX_EVENTS} deltas, repeats counted");
+            faults.add(item.span.clone(), Problem::OutOfRange { key: "tokens".to_owned(), allowed });
+        } else {
+            let reasoning = reasoning.map(|text| (BlockKind::Reasoning, text));
+            let deltas: Vec<_> =
+                reasoning.into_iter().chain(text.map(|text| (BlockKind::Text, text))).collect();
+            if deltas.is_empty() && tool.is_none() {
+                faults.add(item.span.clone(), Problem::BareToken);
+            }
+            step.deltas.extend((0..repeat).flat_map(|_| deltas.clone()));
+        }
+        if let Some(tool) = tool {
+            step.tool = Some((tool, arguments.map_or_else(|| "{}".to_owned(), |text| object(text, faults))));
+            steps.push(Streamed::default());
+        } else if let Some(text) = arguments {
+            let message = "arguments without a `tool`".to_owned();
+            faults.add(text.span(), Problem::NoSession { message });
+        }
+        item.finish(faults);
+    }
+    // What follows the last tool is a step only if something was said.
+    if steps.len() > 1 && steps.last().is_some_and(|step| step.deltas.is_empty()) {
+        steps.pop();
+    }
+    Some(steps)
+}
+
+fn object(text: Spanned<String>, faults: &mut Faults) -> String {
+    if !matches!(serde_json::from_str(text.get_ref()), Ok(Value::Object(_))) {
+        faults.add(text.span(), Problem::NoArguments);
+    }
+    text.into_inner()
+}
+
+/// The steps of a turn: as written, or the same one `steps` times, with a call of a tool between two of them.
+fn whole(
+    section: &Section<'_>,
+    written: Vec<Streamed>,
+    steps: Option<u64>,
+    faults: &mut Faults,
+) -> Option<Vec<Streamed>> {
+    let Some(steps) = steps else { return Some(written) };
+    let [one] = &written[..] else {
+        let message = "its tools say already where its steps end: leave `steps` away".to_owned();
+        faults.add(section.span.clone(), Problem::NoSession { message });
+        return None;
+    };
+    let between = Some(("look".to_owned(), "{}".to_owned()));
+    let mut all: Vec<Streamed> =
+        (1..steps).map(|_| Streamed { tool: between.clone(), ..one.clone() }).collect();
+    all.push(one.clone());
+    Some(all)
+}
+
+fn scripts(steps: &[Streamed], turn: u64) -> Vec<StepScript> {
+    let scripts = steps.iter().enumerate().map(|(at, step)| {
+        let call = step.tool.as_ref().map(|(name, arguments)| Called {
+            id: format!("call-{}-{}", turn + 1, at + 1),
+            name: name.clone(),
+            arguments: arguments.clone(),
+        });
+        let said = step.deltas.iter().map(|(kind, text)| (*kind, text.as_str()));
+        let call_text = call.as_ref().map(|call| (BlockKind::ToolCall, call.arguments.as_str()));
+        let pieces: Vec<(BlockKind, &str)> = said.chain(call_text).collect();
+        StepScript { chunks: chunks(&pieces), tool: call.clone(), others: Vec::new() }
+    });
+    scripts.collect()
+}
+
+/// A log by its size.
+fn shape(section: &mut Section<'_>, user: &str, rate: f64, faults: &mut Faults) -> Option<Script> {
+    let value = section.value("shape")?;
+    let span: Range<usize> = value.span();
+    let mut table = section.one("shape", faults)?;
+    "`shape`".clone_into(&mut table.name);
+    table.span = span.clone();
+    let mut count = |key: &'static str, least: u64, needed: bool, faults: &mut Faults| {
+        let there = !needed || table.require(key, faults);
+        there
+            .then(|| table.count(key, least, MAX_EVENTS, faults))
+            .flatten()
+            .and_then(|n| u32::try_from(n).ok())
+    };
+    let events = count("events", 1, true, faults);
+    let chunks = count("chunks", 1, true, faults);
+    let steps = count("steps", 1, true, faults);
+    let texts = count("texts", 0, false, faults);
+    table.finish(faults);
+    let (events, chunks, steps) = (events?, chunks?, steps?);
+    let shape = Shape { events, chunks, steps, texts: texts.unwrap_or(steps) };
+    let script = Script::shaped(user, shape, rate);
+    script.map_err(|error| faults.add(span, Problem::NoSession { message: error.to_string() })).ok()
+}
+
+/// A shape has its own turns and steps.
+fn refuse_with_shape(section: &mut Section<'_>, faults: &mut Faults) {
+    for key in ["turns", "steps"] {
+        if let Some(value) = section.value(key) {
+            let message = format!("`{key}` says what `shape` says already");
+            faults.add(value.span(), Problem::NoSession { message });
+        }
+    }
+}

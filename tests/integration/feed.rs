@@ -1,0 +1,151 @@
+//! The second subject through the whole house: plans, runs, verdicts, figures, the oracle, and what a person sees of it.
+
+use std::sync::LazyLock;
+
+use skewlab::judge::exit_code;
+use skewlab::record::{CellResult, Figure, Outcome, Run, Subject, Verdict};
+
+use crate::runs::{Folder, at, ended, matrix, run, skewlab};
+
+const SCENARIOS: [&str; 7] =
+    ["session-feed", "drift", "drift-contained", "crash", "batching", "cancel-before", "dangling"];
+
+static RUN: LazyLock<Run> = LazyLock::new(|| matrix(&SCENARIOS, &[], &[]));
+
+fn of(scenario: &str) -> impl Iterator<Item = &'static CellResult> + '_ {
+    RUN.cells.iter().filter(move |cell| cell.scenario == scenario)
+}
+
+#[test]
+fn every_claim_of_the_facts_holds() {
+    let odd = RUN.cells.iter().filter(|cell| cell.outcome != Outcome::Expected);
+    let odd: Vec<String> =
+        odd.map(|cell| format!("{}: {}", cell.id, cell.outcome_note.as_deref().unwrap_or("-"))).collect();
+    assert!(odd.is_empty(), "{odd:#?}");
+    assert_eq!((exit_code(&RUN).code(), RUN.totals.rig), (0, 0));
+    assert!(RUN.scenarios.iter().all(|scenario| scenario.subject == Subject::SessionFeed));
+    assert!(RUN.cells.iter().all(|cell| !cell.proven), "there is no package to hold it against");
+}
+
+#[test]
+fn row_4_forwarding_both_feeds_costs_a_client_more_than_the_log_alone() {
+    let bytes = |variant: &str| {
+        at(&RUN, &format!("session-feed/{variant}/persistence/goal-actions/none")).figures
+            [&Figure::ForwardedBytes]
+    };
+    // The facts say about twice, for payloads that are wrapped alike; here the mirror's is the bare chunk, and log events
+    // carry their envelope.
+    let (mirrored, removed) = (bytes("mirrored"), bytes("mirror-removed"));
+    assert!(mirrored * 10 > removed * 13, "{mirrored} {removed}");
+}
+
+#[test]
+fn row_3_a_mirror_changes_no_byte_of_the_log() {
+    for cell in of("session-feed").chain(of("batching")).filter(|cell| cell.server == "mirrored") {
+        let other = cell.id.replace("/mirrored/", "/mirror-removed/");
+        let (here, there) = (&cell.figures, &at(&RUN, &other).figures);
+        // A plugin that appends appends in one of the two only.
+        if cell.client != "appending-plugin" {
+            assert_eq!(here[&Figure::DurableBytes], there[&Figure::DurableBytes], "{other}");
+        }
+    }
+}
+
+#[test]
+fn row_11_the_oracle_flags_every_stale_step_and_nothing_else() {
+    let mut flagged = 0;
+    for cell in of("session-feed") {
+        let Some(oracle) = cell.oracle else { continue };
+        let silent = cell.verdict == Verdict::SilentLoss && cell.scope == Some(skewlab::record::Scope::Total);
+        if silent {
+            assert!(oracle.steps > 0 && oracle.silent == oracle.steps, "{}: {oracle:?}", cell.id);
+            flagged += 1;
+        } else {
+            assert_eq!(oracle.silent, 0, "{}: a false alarm", cell.id);
+        }
+    }
+    // Four plugins and the old bridge, where their event went.
+    assert_eq!(flagged, 40, "cells that lost the whole stream without a sound");
+    let exempt = at(&RUN, "session-feed/transient-only/acp/chat/none").oracle.unwrap();
+    assert_eq!((exempt.steps, exempt.silent), (1, 0), "it never wants deltas");
+}
+
+#[test]
+fn one_seed_gives_one_digest_whatever_the_jobs() {
+    let plan = crate::runs::plan(&["drift"], &[], &[], &Folder::new().catalogue());
+    let (one, two) = (run(&plan, 1, 1), run(&plan, 1, 2));
+    assert_eq!(one.digest, two.digest);
+}
+
+const FEED: &str = "question = \"q\"\nsubject = \"session-feed\"\nvariants = [\"mirror-removed\"]\n\
+                    consumers = [\"stale-plugin\"]\nworkloads = [\"w\"]\n[workload.w]\nreply = \"hey\"\n";
+
+#[test]
+fn a_missed_figure_is_unexpected_and_all_of_them_are_named() {
+    let folder = Folder::new();
+    let file = |figures: &str| {
+        let expect = format!("[[expect]]\nverdict = \"silent_loss\"\nfigures = {{ {figures} }}\n");
+        folder.write("own.toml", &format!("{FEED}{expect}"))
+    };
+    let right = "dispatches = \"N\", handled_chunks = 0, durable_chunks = \"<= C\"";
+    let (code, stdout, stderr) = ended(&mut skewlab(&["matrix", &file(right)]));
+    assert_eq!((code, stderr.as_str()), (0, ""), "{stdout}");
+    let wrong = "dispatches = \"N+C\", handled_chunks = 0, durable_chunks = \"< C\", scripts_derived = 1";
+    let (code, stdout, _) = ended(&mut skewlab(&["matrix", &file(wrong)]));
+    assert_eq!(code, 10, "{stdout}");
+    let said = "dispatches is 13, expected == 20 (N+C); durable_chunks is 7, expected < 7 (C); \
+                scripts_derived was not counted, expected == 1";
+    assert!(stdout.contains(said), "{stdout}");
+    assert!(stdout.lines().any(|line| line.contains("dispatches") && line.contains("13!")), "{stdout}");
+}
+
+#[test]
+fn names_of_either_subject_select_in_a_plan_of_both() {
+    let planned =
+        |args: &[&str]| ended(&mut skewlab(&[&["plan", "release-skew", "session-feed"], args].concat()));
+    let count = |args: &[&str]| planned(args).1.lines().count();
+    assert_eq!(count(&["--server", "embedded", "--client", "acp"]), 6);
+    assert_eq!(count(&["--server", "1.58.2", "--client", "python-1.58.2"]), 1);
+    let both = ["--server", "1.58.2", "--server", "embedded", "--client", "python-1.58.2", "--client", "acp"];
+    assert_eq!(count(&both), 7);
+    let (code, _, stderr) = planned(&["--server", "embeded"]);
+    assert!(code == 2 && stderr.contains("`embeded`"), "{stderr}");
+    let (code, _, stderr) = ended(&mut skewlab(&["plan", "session-feed", "--variant", "embeded"]));
+    assert!(code == 2 && stderr.contains("did you mean `embedded`"), "{stderr}");
+    let (code, stdout, _) =
+        ended(&mut skewlab(&["plan", "session-feed", "--only", "hey", "--format", "json"]));
+    assert_eq!((code, stdout.lines().count()), (0, 52));
+    assert!(stdout.contains("\"subject\":\"session-feed\""), "{stdout}");
+}
+
+#[test]
+fn what_can_be_named_is_listed_and_explained() {
+    for (what, part) in [
+        ("variants", "mirror-removed   the durable session event"),
+        ("consumers", "stale-plugin     a plugin that still subscribes"),
+        ("figures", "dispatches           dispatches"),
+        ("scenarios", "crash            When the process is killed"),
+        ("verdicts", "divergent      Two sources of one text disagree"),
+    ] {
+        let (code, stdout, _) = ended(&mut skewlab(&["list", what]));
+        assert!(code == 0 && stdout.contains(part), "{what}: {stdout}");
+    }
+    let (code, _, stderr) = ended(&mut skewlab(&["explain", "stale-plugn"]));
+    assert!(code == 2 && stderr.contains("did you mean `stale-plugin`"), "{stderr}");
+}
+
+#[test]
+fn a_command_of_the_other_subject_refuses_a_session_at_its_place() {
+    let folder = Folder::new();
+    let file = folder.write("own.toml", FEED);
+    let (code, _, stderr) = ended(&mut skewlab(&["serve", "--server", "1.58.2", "--script", &file]));
+    assert!(code == 2 && stderr.contains("own.toml:2:11"), "{stderr}");
+    assert!(stderr.contains("which this command does not run"), "{stderr}");
+}
+
+#[test]
+fn a_session_on_the_wall_clock_is_red_until_it_is_built() {
+    let args = ["matrix", "session-feed", "--clock", "wall", "--only", "hey", "--consumer", "acp"];
+    let (code, stdout, _) = ended(&mut skewlab(&args));
+    assert!(code == 13 && stdout.contains("NOT RUN") && stdout.contains("4 rig faults"), "{stdout}");
+}
