@@ -11,8 +11,9 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error as WsError, Message};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
-use super::client::{Client, Incoming};
+use super::client::{Client, Incoming, Unfit, minimum};
 use super::profile::client::{Auth, ClientTraits, ConnectTraits, Resend, SocketSupport};
+use super::rest::{self, RestError};
 use super::server::{Dialer, Io, PeerId};
 use crate::probe::ledger::Endpoint;
 use crate::probe::trace::ClientTrace;
@@ -81,6 +82,9 @@ const CLOSE_WAIT: Duration = Duration::from_secs(1);
 /// How long the first frame may take for a client that has no ready timeout of its own.
 const FIRST_FRAME_WAIT: Duration = Duration::from_secs(30);
 
+/// How long a client with a minimum waits for `/server_info` (5000 ms in the front ends).
+const INFO_WAIT: Duration = Duration::from_secs(5);
+
 /// Connects and reads until `stop` turns true or the connection ends. Reconnecting is left to the caller.
 pub async fn attend(
     target: &Target,
@@ -108,13 +112,20 @@ pub async fn attend_before(
             client.without_socket(&mut trace);
             (None, None)
         }
-        SocketSupport::Available => match open(target, &traits.connect, onlooker).await {
-            Ok((peer, socket)) => (Some(peer), Some(socket)),
-            Err(Refused { peer, status, why }) => {
-                onlooker.refused(status, &why);
-                client.refused(status, &mut trace);
-                (peer, None)
+        SocketSupport::Available => match fits(target, &traits.connect).await {
+            Err(why) => {
+                onlooker.refused(0, &why.to_string());
+                client.declines(&why, &mut trace);
+                (None, None)
             }
+            Ok(()) => match open(target, &traits.connect, onlooker).await {
+                Ok((peer, socket)) => (Some(peer), Some(socket)),
+                Err(Refused { peer, status, why }) => {
+                    onlooker.refused(status, &why);
+                    client.refused(status, &mut trace);
+                    (peer, None)
+                }
+            },
         },
     };
     let started = Instant::now();
@@ -137,6 +148,21 @@ pub async fn attend_before(
     }
     client.finish(&mut trace);
     Attended { trace, peer }
+}
+
+/// Whether the client opens a conversation there at all. One without a minimum does not ask.
+async fn fits(target: &Target, connect: &ConnectTraits) -> Result<(), Unfit> {
+    let Some(least) = &connect.min_server else { return Ok(()) };
+    let info = match timeout(INFO_WAIT, rest::server_info(target)).await {
+        Ok(Ok(info)) => info,
+        // What a server says of a refusal may hold anything; its status says enough.
+        Ok(Err(RestError::Refused { status, .. })) => {
+            return Err(Unfit::Unanswered(format!("HTTP {status}")));
+        }
+        Ok(Err(error)) => return Err(Unfit::Unanswered(error.to_string())),
+        Err(_) => return Err(Unfit::Unanswered(format!("no answer within {} s", INFO_WAIT.as_secs()))),
+    };
+    minimum::fits(&info, &connect.server_version, least)
 }
 
 struct Refused {

@@ -1,10 +1,10 @@
-//! The one REST call that starts everything: a message of the user.
+//! What a client asks by REST: that a message of the user starts everything, and before that which server it is.
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::{Method, Request};
 use hyper_util::rt::TokioIo;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::link::Target;
 
@@ -26,26 +26,38 @@ pub enum RestError {
 
 /// Sends a user message; with `run` the server starts a turn.
 pub async fn post_message(target: &Target, text: &str, run: bool) -> Result<(), RestError> {
+    let body = json!({"role": "user", "content": [{"type": "text", "text": text}], "run": run});
+    let path = format!("/api/conversations/{}/events", target.conversation);
+    exchange(target, Method::POST, &path, Bytes::from(body.to_string())).await.map(drop)
+}
+
+/// What the server says of itself, `GET /server_info`; `null` for an answer that is no JSON.
+pub async fn server_info(target: &Target) -> Result<Value, RestError> {
+    let body = exchange(target, Method::GET, "/server_info", Bytes::new()).await?;
+    Ok(serde_json::from_slice(&body).unwrap_or_default())
+}
+
+/// One request on a connection of its own; the body of an answer that is success.
+async fn exchange(target: &Target, method: Method, path: &str, body: Bytes) -> Result<Bytes, RestError> {
     let broken = |e: &dyn std::fmt::Display| RestError::Unreachable(e.to_string());
     let (io, _) = target.dialer.dial().await.map_err(|e| broken(&e))?;
     let (mut sender, connection) =
         hyper::client::conn::http1::handshake(TokioIo::new(io)).await.map_err(|e| broken(&e))?;
     tokio::spawn(connection);
-    let body = json!({"role": "user", "content": [{"type": "text", "text": text}], "run": run});
     let mut request = Request::builder()
-        .method(Method::POST)
-        .uri(format!("/api/conversations/{}/events", target.conversation))
+        .method(method)
+        .uri(path)
         .header("host", target.dialer.authority())
         .header("content-type", "application/json");
     if let Some(key) = &target.key {
         request = request.header("x-session-api-key", key);
     }
-    let request = request.body(Full::new(Bytes::from(body.to_string()))).map_err(|e| broken(&e))?;
+    let request = request.body(Full::new(body)).map_err(|e| broken(&e))?;
     let response = sender.send_request(request).await.map_err(|e| broken(&e))?;
     let status = response.status();
-    if status.is_success() {
-        return Ok(());
-    }
     let body = response.into_body().collect().await.map_err(|e| broken(&e))?.to_bytes();
+    if status.is_success() {
+        return Ok(body);
+    }
     Err(RestError::Refused { status: status.as_u16(), body: String::from_utf8_lossy(&body).into_owned() })
 }

@@ -17,6 +17,7 @@
 //! | `batcher` | deltas that wait for an animation frame |
 //! | `delivery` | the last step: text that is shown is noted, and a mutant may spoil it |
 //! | `desk`, `failure` | receipts, and what can be noticed of a failure |
+//! | `minimum` | whether a server is new enough for a client that has a minimum |
 //! | `turn` | the end of a turn |
 //! | `check` | one frame, one answer |
 //! | `conformance` | all of it against recordings of the released packages |
@@ -45,6 +46,7 @@ mod guard;
 mod js;
 mod listen;
 mod literal;
+pub(super) mod minimum;
 mod slots;
 mod turn;
 
@@ -53,6 +55,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 pub use self::check::{CheckOutcome, Checked, NO_TEXT, check};
+pub use self::minimum::Unfit;
 
 use self::app::App;
 use self::decoder::{Decoder, Refused};
@@ -180,6 +183,12 @@ impl Client {
     /// first `sync`.
     pub fn cursor(&self) -> Option<i64> {
         self.app.cursor()
+    }
+
+    /// It opens no conversation on that server: for a minimum of its own, and `why`.
+    pub fn declines(&mut self, why: &Unfit, trace: &mut ClientTrace) {
+        failure::note(&self.traits.failure.old_server, &why.to_string(), trace);
+        trace.attribute(None);
     }
 
     /// There is no WebSocket where it runs.

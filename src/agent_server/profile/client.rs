@@ -16,7 +16,7 @@ pub use store::{Deltas, Finalise, Merge, NonString, StoreTraits, ToolAction};
 
 use crate::probe::ledger::Endpoint;
 use crate::record::Class;
-use crate::unit::Seconds;
+use crate::unit::{Release, Seconds};
 use crate::wire::json::Reader;
 
 /// How a client behaves.
@@ -71,6 +71,16 @@ pub struct ConnectTraits {
     /// Whether there is anything to open a socket with where it runs.
     #[serde(default)]
     pub socket: SocketSupport,
+    /// The oldest server that it opens a conversation on, by what `/server_info` says; a client without one does not ask.
+    ///
+    /// `compatibility.minimumAgentServer` of the front ends, 1.28.0 in every build looked at from 1.0.0 to 1.20.0 and in
+    /// none of the alphas. A server that is older, says no version or is not reached is not dialled.
+    #[serde(default)]
+    pub min_server: Option<Release>,
+    /// The fields of `/server_info` that say its version: the first one that holds a text counts. Read only for
+    /// `min_server` (`version` to 1.4.0; `sdk_version` after it where that is missing, from 1.6.1 on).
+    #[serde(default = "version")]
+    pub server_version: Vec<String>,
     /// The socket that it opens.
     pub endpoint: Endpoint,
     /// Where it puts the key.
@@ -83,6 +93,10 @@ pub struct ConnectTraits {
     pub ready: Ready,
     /// Seconds until not being ready is an error; 0 for never.
     pub ready_timeout_s: Seconds,
+}
+
+fn version() -> Vec<String> {
+    vec!["version".to_owned()]
 }
 
 /// Whether a client finds a WebSocket where it runs.

@@ -122,7 +122,10 @@ impl Server {
     pub fn new(profile: &Profile<ServerTraits>, config: ServerConfig, clock: Clock) -> Server {
         Server(Arc::new(Inner {
             traits: profile.traits.clone(),
-            version: profile.release_name.clone(),
+            version: profile
+                .release
+                .as_ref()
+                .map_or_else(|| profile.release_name.clone(), ToString::to_string),
             ids: Mutex::new(Ids::new(config.seed.derive("ids"))),
             process: idle::ProcessClock::new(&clock),
             costs: Arc::default(),

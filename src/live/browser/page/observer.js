@@ -5,7 +5,9 @@
   if (window !== window.top) return;
   const MOST_CHANGES = 50000, MOST_UNITS = 64e6, MOST_ALERTS = 200, ALERT_UNITS = 2000;
   const ALERTS = '[role="alert"],[role="alertdialog"],[role="status"],[data-testid="error-message-banner"],' +
-    '[data-testid="chat-message-error"],[data-testid="conversation-status-error"]';
+    '[data-testid="chat-message-error"],[data-testid="conversation-status-error"],' +
+    // Why a backend in the list of them is disconnected, which stands in the place of the page (seen in 1.4.0 to 1.20.0).
+    '[data-testid^="manage-backends-status-detail"]';
   // A toast of failure has the role of one of success. Its icon tells them apart (seen in 1.0.0-alpha.10 to 1.20.0).
   const FAILURE = '.lucide-circle-x,[style*="--oh-status-error"]';
   const BUBBLE = 'agent-message', EVERYTHING = `[data-testid="${BUBBLE}"],${ALERTS}`;
