@@ -29,6 +29,7 @@ mod judge;
 mod live_bench;
 mod live_children;
 mod live_setup;
+mod minimum;
 mod mixed;
 mod model;
 mod model_http;

@@ -230,8 +230,34 @@ fn a_client_without_a_socket_is_told_and_gets_no_frame_of_any_server() {
 }
 
 #[test]
+fn a_front_end_refuses_a_server_that_is_older_than_its_minimum() {
+    for client in CANVASES.into_iter().chain(["browser-session"]) {
+        let cell = skew("1.22.0", client);
+        let is = (cell.verdict, cell.scope, cell.lost_at, cell.signal);
+        let loud = (Verdict::LoudLoss, Some(Scope::Total), Some(Hop::Dispatched), Signal::Surfaced);
+        assert_eq!(is, loud, "{client}");
+        assert_eq!(cell.reason.as_ref().unwrap().as_str(), "not_subscribed", "{client}");
+        assert_eq!(cell.surfaced, ["backend disconnected: 1.22.0 is older than 1.28.0"], "{client}");
+        assert_eq!((cell.delivered.chars, cell.durables.due), (0, 0), "{client}");
+        let stopped = &cell.hops[Hop::Dispatched as usize];
+        assert_eq!((stopped.entered.chars, stopped.left.frames), (cell.produced.chars, 0), "{client}");
+    }
+    assert_eq!(skew("1.22.0", "browser-1.0.0-alpha.10").verdict, Verdict::ByDesign, "the alphas have none");
+    // Both are of one era, and only the name of the release tells them apart.
+    let clients = ["browser-1.0.0", "browser-1.7.2", "browser-1.20.0"];
+    for (server, verdict) in [("1.27.1", Verdict::LoudLoss), ("1.28.0", Verdict::Delivered)] {
+        let run = matrix(&["release-skew"], &[server], &clients);
+        assert_eq!(run.cells.len(), clients.len());
+        for cell in &run.cells {
+            assert_eq!((cell.server.as_str(), cell.verdict), ("1.30.0", verdict), "{}", cell.id);
+            assert_eq!(cell.outcome, Outcome::Expected, "{}", cell.id);
+        }
+    }
+}
+
+#[test]
 fn an_impossible_pair_is_reported_and_never_skipped() {
-    for server in ["1.22.0", "1.43.1", "1.43.1+AB", "1.44.1"] {
+    for server in ["1.30.0", "1.43.1", "1.43.1+AB", "1.44.1"] {
         let cell = skew(server, "browser-session");
         assert_eq!((cell.verdict, cell.lost_at), (Verdict::LoudLoss, Some(Hop::Dispatched)), "{server}");
         assert_eq!(cell.reason.as_ref().unwrap().as_str(), "http_403");

@@ -69,6 +69,12 @@ fn traits_change_within_an_era() {
     assert_eq!((auth("python-1.26.0"), auth("python-1.27.0")), (Auth::Query, Auth::QueryEncoded));
     assert_eq!((auth("python-1.37.1"), auth("python-1.38.0")), (Auth::QueryEncoded, Auth::FirstFrame));
     assert_eq!((auth("browser-1.6.1"), auth("browser-1.7.2")), (Auth::Query, Auth::FirstFrame));
+    let least = |name: &str| client(name).profile.traits.connect.min_server.map(|least| least.to_string());
+    assert_eq!(least("browser-1.0.0-alpha.10"), None);
+    for name in ["browser-1.0.0", "browser-1.6.1", "browser-1.14.0", "browser-1.20.0"] {
+        assert_eq!(least(name).as_deref(), Some("1.28.0"), "{name}");
+    }
+    assert_eq!(least("python-1.58.2"), None);
     let finalise = |name: &str| client(name).profile.traits.store.finalise;
     assert_eq!(finalise("browser-1.0.0"), Finalise::MatchSegmentsExact);
     assert_eq!(finalise("browser-1.2.0"), Finalise::MatchSegmentsTrimmed);
