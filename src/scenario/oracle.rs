@@ -87,7 +87,9 @@ fn release_skew_is_the_measured_matrix() {
         ("1.44.1/python-1.58.2+ABC", "delivered -"),
         ("1.58.2+step7/python-1.55.1/token_callbacks", "silent_loss published"),
         ("1.22.0/python-1.22.0", "delivered -"),
-        ("1.22.0/browser-1.4.0", "delivered -"),
+        ("1.22.0/browser-1.0.0-alpha.10", "by_design -"),
+        ("1.22.0/browser-1.4.0", "loud_loss dispatched"),
+        ("1.30.0/browser-1.4.0", "delivered -"),
         ("1.31.1/typescript-1.39.0", "delivered -"),
     ] {
         assert_eq!(end(cell), expected, "{cell}");
@@ -123,6 +125,9 @@ fn a_release_inside_an_era_is_expected_what_its_era_is() {
         ("1.50.3", "browser-session", "delivered"),
         ("1.50.3", "python-1.22.1", "durable_loss"),
         ("1.31.0", "python@same", "delivered"),
+        ("1.18.1", "browser-1.20.0", "loud_loss"),
+        ("1.27.0", "browser-1.20.0", "loud_loss"),
+        ("1.28.0", "browser-1.20.0", "delivered"),
     ] {
         let cells = cells("release-skew", &selection(server, client));
         assert_eq!(cells[0].expected.verdict.as_str(), expected, "{server} {client}");
