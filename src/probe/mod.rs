@@ -13,6 +13,7 @@ pub mod ledger;
 pub mod limits;
 pub mod noise;
 pub mod process;
+mod scratch;
 pub mod trace;
 
 pub use alloc::Allocations;
@@ -22,4 +23,5 @@ pub use feed::{FeedBooks, FeedTrace};
 pub use lag::loop_lag;
 pub use ledger::{Endpoint, Ledger, Seat};
 pub use noise::Noise;
+pub use scratch::{NoScratch, Scratch};
 pub use trace::{ClientTrace, Fate, LinkTrace, Origin, Receipt, ServerTrace};

@@ -2,7 +2,6 @@
 //! with a second copy of the first among them.
 
 use std::cell::Cell;
-use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -11,7 +10,7 @@ use rand::seq::SliceRandom;
 
 use crate::probe::alloc::Allocations;
 use crate::probe::cpu::thread_cpu;
-use crate::probe::{Cores, Noise};
+use crate::probe::{Cores, NoScratch, Noise, Scratch};
 use crate::record::feed_bench::FeedSettings;
 use crate::seed::Seed;
 use crate::session_feed::agent::Agent;
@@ -34,14 +33,9 @@ pub enum FeedBenchError {
         /// Why.
         source: StoreError,
     },
-    /// The folder for the stores cannot be made.
-    #[error("cannot make a folder for the stores at {}: {source}", path.display())]
-    Folder {
-        /// Where.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    /// There is no place for the stores.
+    #[error(transparent)]
+    Folder(#[from] NoScratch),
     /// Two blocks of the same lane counted differently.
     #[error(
         "`{variant}` with {listeners} listeners counted {what} differently in two blocks: the bench is at fault"
@@ -114,7 +108,8 @@ pub fn measure(
     let script = script(settings);
     let text: usize = script.chunks().filter_map(|c| c.delta()).map(|(_, _, text)| text.len()).sum();
     let chunks = script.chunks().count() as u64;
-    let folder = Folder::make(settings)?;
+    let folder = (settings.store == "disk").then(|| Scratch::new("feed")).transpose()?;
+    let folder = folder.as_ref();
     let mut lanes: Vec<Lane> = Vec::new();
     for listeners in &settings.listeners {
         let of = (0..variants.len()).map(Some).chain([None]);
@@ -128,7 +123,7 @@ pub fn measure(
     let mut complete = true;
     // A first session of each variant warms what the others would pay for.
     for variant in variants {
-        block(settings, variant, 0, policy, &script, &folder)?;
+        block(settings, variant, 0, policy, &script, folder)?;
     }
     'rounds: for round in 0..settings.repeats as usize {
         let mut order: Vec<usize> = (0..lanes.len()).collect();
@@ -140,7 +135,7 @@ pub fn measure(
             }
             noise.sample();
             let (variant, listeners) = (&variants[lanes[at].variant.unwrap_or(0)], lanes[at].listeners);
-            let block = block(settings, variant, listeners, policy, &script, &folder)?;
+            let block = block(settings, variant, listeners, policy, &script, folder)?;
             if let Some(what) = lanes[at].blocks.first().and_then(|first| uneven(first, &block)) {
                 return Err(FeedBenchError::Uneven { variant: variant.name.clone(), listeners, what });
             }
@@ -187,16 +182,16 @@ fn block(
     listeners: u32,
     policy: FlushPolicy,
     script: &Script,
-    folder: &Folder,
+    folder: Option<&Scratch>,
 ) -> Result<Block, FeedBenchError> {
     let failed = |source| FeedBenchError::Store { variant: variant.name.clone(), source };
-    match &folder.0 {
+    match folder {
         None => {
             let store = JsonlStore::new(Memory::default(), SESSION, settings.packed);
             session(store, variant, listeners, policy, script).map_err(failed)
         }
         Some(folder) => {
-            let path = folder.join("session.jsonl");
+            let path = folder.path().join("session.jsonl");
             let _ = std::fs::remove_file(&path);
             let store = JsonlStore::<LogFile>::create(&path, SESSION, settings.packed).map_err(failed)?;
             session(store, variant, listeners, policy, script).map_err(failed)
@@ -234,7 +229,10 @@ fn session<S: Store + 'static>(
     }
     Agent::new(&harness, id, traits, Fault::None, script.rate, None).play(script);
     harness.settle();
-    keeper.close()?;
+    keeper.close();
+    if let Some(error) = keeper.take_failure() {
+        return Err(error);
+    }
     let (cpu, wall) = (thread_cpu().saturating_sub(cpu), wall.elapsed());
     let spent = Allocations::here().since(&allocations);
     let (counts, written) = (harness.bus().counts(), keeper.with(Coordinator::written));
@@ -248,27 +246,4 @@ fn session<S: Store + 'static>(
         cpu,
         wall,
     })
-}
-
-/// Where stores on disk go; gone when the bench is.
-struct Folder(Option<PathBuf>);
-
-impl Folder {
-    fn make(settings: &FeedSettings) -> Result<Folder, FeedBenchError> {
-        if settings.store != "disk" {
-            return Ok(Folder(None));
-        }
-        let path = std::env::temp_dir().join(format!("skewlab-feed-{}", std::process::id()));
-        std::fs::create_dir_all(&path)
-            .map_err(|source| FeedBenchError::Folder { path: path.clone(), source })?;
-        Ok(Folder(Some(path)))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        if let Some(path) = &self.0 {
-            let _ = std::fs::remove_dir_all(path);
-        }
-    }
 }

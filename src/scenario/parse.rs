@@ -120,13 +120,12 @@ fn read(
         Some((axes, expected?))
     });
     let expect = expect.collect();
-    let failures = file.tables("known", faults).into_iter().filter_map(|mut section| {
-        let axes = axes(&mut section, &known, faults);
-        let failure = words::known(&mut section, Subject::AgentServer, faults);
-        section.finish(faults);
-        Some((axes, failure?))
-    });
-    let failures = failures.collect();
+    let failures = words::failures(
+        &mut file,
+        Subject::AgentServer,
+        |section, faults| axes(section, &known, faults),
+        faults,
+    );
     file.finish(faults);
     Some(Scenario {
         name: stem(path).to_owned(),

@@ -7,6 +7,7 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::problem::Problem;
+use super::rule::Axes;
 use super::section::{Faults, Section, hint, wrong};
 use crate::record::{Consumer, Expected, Hop, Known, Metric, Scope, Signal, Subject, Verdict};
 
@@ -93,13 +94,30 @@ fn over(section: &mut Section<'_>, faults: &mut Faults) -> Option<BTreeSet<Metri
 
 /// The failure of a `[[known]]` table, without its patterns. Reason, link and end are required: a failure
 /// that nobody has to look at again is an expectation.
-pub(super) fn known(section: &mut Section<'_>, of: Subject, faults: &mut Faults) -> Option<Known> {
+fn known(section: &mut Section<'_>, of: Subject, faults: &mut Faults) -> Option<Known> {
     let verdict = verdict(section, faults);
     let lost_at = optional(section, "lost_at", hops(of), faults);
     let reason = section.required("reason", faults).map(Spanned::into_inner);
     let link = section.required("link", faults).map(Spanned::into_inner);
     let expires = section.require("expires", faults).then(|| date(section, "expires", faults)).flatten();
     Some(Known { verdict: verdict?, lost_at, reason: reason?, link: link?, expires: expires? })
+}
+
+/// Every `[[known]]` of a file; `axes` reads the patterns, which are the subject's own.
+pub(super) fn failures(
+    file: &mut Section<'_>,
+    subject: Subject,
+    axes: impl Fn(&mut Section<'_>, &mut Faults) -> Axes,
+    faults: &mut Faults,
+) -> Vec<(Axes, Known)> {
+    let mut failures = Vec::new();
+    for mut section in file.tables("known", faults) {
+        let axes = axes(&mut section, faults);
+        let failure = known(&mut section, subject, faults);
+        section.finish(faults);
+        failures.extend(failure.map(|failure| (axes, failure)));
+    }
+    failures
 }
 
 fn date(section: &mut Section<'_>, key: &'static str, faults: &mut Faults) -> Option<NaiveDate> {

@@ -291,59 +291,53 @@ impl<'de> Deserialize<'de> for Event {
 
 /// The body of an event of this type. A type that is not the core's is anybody's.
 fn body(kind: &str, data: Value) -> Result<Body, Misfit> {
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Row<T> {
-        turn: u32,
-        #[serde(default)]
-        step: u32,
-        #[serde(alias = "reason", alias = "text", alias = "chunk")]
-        value: T,
-    }
-    impl<T> Row<T> {
-        fn place(&self) -> Place {
-            Place { turn: self.turn, step: self.step }
-        }
-    }
     fn read<T: serde::de::DeserializeOwned>(kind: &str, data: Value) -> Result<T, Misfit> {
         serde_json::from_value(data).map_err(|e| Misfit { kind: kind.to_owned(), message: e.to_string() })
     }
-    /// Takes turn and step out of data that has more.
-    fn place(kind: &str, data: &mut Value) -> Result<Place, Misfit> {
+    /// Turn and step, and what else there is.
+    fn placed(kind: &str, data: Value) -> Result<(Place, serde_json::Map<String, Value>), Misfit> {
+        let mut rest: serde_json::Map<String, Value> = read(kind, data)?;
         let mut own = serde_json::Map::new();
-        if let Value::Object(map) = data {
-            for key in ["turn", "step"] {
-                own.extend(map.shift_remove(key).map(|v| (key.to_owned(), v)));
-            }
+        for key in ["turn", "step"] {
+            own.extend(rest.shift_remove(key).map(|value| (key.to_owned(), value)));
         }
-        read(kind, Value::Object(own))
+        Ok((read(kind, Value::Object(own))?, rest))
+    }
+    /// Turn and step, and the one other value.
+    fn row<T: serde::de::DeserializeOwned>(kind: &str, data: Value, key: &str) -> Result<(Place, T), Misfit> {
+        let (place, mut rest) = placed(kind, data)?;
+        let misfit = |message: String| Misfit { kind: kind.to_owned(), message };
+        let value = rest.shift_remove(key).ok_or_else(|| misfit(format!("missing field `{key}`")))?;
+        match rest.keys().next() {
+            None => Ok((place, read(kind, value)?)),
+            Some(other) => Err(misfit(format!("unknown field `{other}`"))),
+        }
     }
     Ok(match kind {
         "turn/start" => Body::TurnStart(read(kind, data)?),
         "step/start" => Body::StepStart(read(kind, data)?),
         "step/end" => Body::StepEnd(read(kind, data)?),
         "turn/end" => {
-            let row: Row<TurnEnd> = read(kind, data)?;
-            Body::TurnEnd(row.place(), row.value)
+            let (place, reason) = row(kind, data, "reason")?;
+            Body::TurnEnd(place, reason)
         }
         "user/message" => {
-            let row: Row<Box<str>> = read(kind, data)?;
-            Body::UserMessage(row.place(), row.value)
+            let (place, text) = row(kind, data, "text")?;
+            Body::UserMessage(place, text)
         }
         "assistant/chunk" => {
-            let row: Row<Chunk> = read(kind, data)?;
-            Body::Chunk(row.place(), row.value)
+            let (place, chunk) = row(kind, data, "chunk")?;
+            Body::Chunk(place, chunk)
         }
         "assistant/message" => Body::Message(read(kind, data)?),
         "assistant/attempt" => Body::Attempt(read(kind, data)?),
-        "tool/call" | "tool/result" => {
-            let mut data = data;
-            let place = place(kind, &mut data)?;
-            if kind == "tool/call" {
-                Body::ToolCall(place, read(kind, data)?)
-            } else {
-                Body::ToolResult(place, read(kind, data)?)
-            }
+        "tool/call" => {
+            let (place, rest) = placed(kind, data)?;
+            Body::ToolCall(place, read(kind, Value::Object(rest))?)
+        }
+        "tool/result" => {
+            let (place, rest) = placed(kind, data)?;
+            Body::ToolResult(place, read(kind, Value::Object(rest))?)
         }
         _ => Body::Other(Box::new(Other { kind: kind.into(), data })),
     })
@@ -418,8 +412,15 @@ pub(crate) mod tests {
 
     #[test]
     fn data_that_does_not_fit_its_type_is_refused_with_the_type() {
-        let text = r#"{"type":"assistant/chunk","seq":0,"time":1,"data":{"turn":1}}"#;
-        let error = serde_json::from_str::<Event>(text).unwrap_err().to_string();
-        assert!(error.contains("`assistant/chunk`"), "{error}");
+        for (data, says) in [
+            (r#"{"turn":1}"#, "missing field `chunk`"),
+            (r#"{"turn":1,"text":{"type":"block-end","index":0}}"#, "missing field `chunk`"),
+            (r#"{"turn":1,"chunk":{"type":"block-end","index":0},"text":""}"#, "unknown field `text`"),
+            (r#"{"chunk":{"type":"block-end","index":0}}"#, "missing field `turn`"),
+        ] {
+            let text = format!(r#"{{"type":"assistant/chunk","seq":0,"time":1,"data":{data}}}"#);
+            let error = serde_json::from_str::<Event>(&text).unwrap_err().to_string();
+            assert!(error.contains("`assistant/chunk`") && error.contains(says), "{error}");
+        }
     }
 }

@@ -254,7 +254,7 @@ impl Harness {
     fn announce(&self, name: &'static str, what: Payload<'_>) -> Result<(), Thrown> {
         if let (Some(noted), Some(chunk)) = (&mut *self.noted.borrow_mut(), what.chunk()) {
             noted.emitted.entry(name).or_default().extend(self.mark.get());
-            noted.forwarded += forwarded(&what, chunk);
+            noted.forwarded += forwarded(name, &what, chunk);
         }
         self.bus.emit(self, name, what, self.rules.contained, &|thrown| {
             self.line(&format!("listener of {name} threw: {thrown}"));
@@ -262,11 +262,20 @@ impl Harness {
     }
 }
 
-/// Bytes of one payload as a line of JSON.
-fn forwarded(what: &Payload<'_>, chunk: &Chunk) -> u64 {
+/// Bytes of one payload as a line of JSON. What is on the live feed is wrapped like an event of the log: a client that gets
+/// it has to tell whose chunk it is.
+fn forwarded(name: &str, what: &Payload<'_>, chunk: &Chunk) -> u64 {
+    let data = |place: Place| serde_json::json!({ "turn": place.turn, "step": place.step, "chunk": chunk });
+    let session = what.session();
     let text = match what {
         Payload::Logged { event, .. } => serde_json::to_vec(&***event),
-        _ => serde_json::to_vec(chunk),
+        Payload::Chunk { place, .. } => {
+            serde_json::to_vec(&serde_json::json!({ "type": name, "session": session, "data": data(*place) }))
+        }
+        Payload::Frame { frame, .. } => serde_json::to_vec(&serde_json::json!({
+            "type": name, "session": session, "attempt": frame.attempt, "revision": frame.revision,
+            "data": data(frame.place),
+        })),
     };
     text.map_or(0, |text| text.len() as u64 + 1)
 }

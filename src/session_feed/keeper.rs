@@ -20,9 +20,15 @@ impl<S: Store> Keeper<S> {
         Rc::new(Keeper { session, coordinator: RefCell::new(coordinator), failed: RefCell::default() })
     }
 
-    /// Writes everything that is pending, as the end of a session does.
-    pub fn close(&self) -> Result<(), StoreError> {
-        self.coordinator.borrow_mut().barrier()
+    /// Writes everything that is pending, as the end of a session does. A failure is kept like any other.
+    pub fn close(&self) {
+        let written = self.coordinator.borrow_mut().barrier();
+        self.noted(written);
+    }
+
+    /// The first failure of the store, if there was one; it is asked for once.
+    pub fn take_failure(&self) -> Option<StoreError> {
+        self.failed.borrow_mut().take()
     }
 
     /// Looks at the coordinator.

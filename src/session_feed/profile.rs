@@ -98,8 +98,7 @@ impl Traits {
 }
 
 /// A variant of the session feed.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variant {
     /// The name that a person types.
     pub name: String,
@@ -107,17 +106,23 @@ pub struct Variant {
     pub summary: String,
     /// Where each trait comes from, by top-level key.
     pub source: BTreeMap<String, String>,
-    /// How it behaves.
-    #[serde(skip)]
-    traits: Option<Traits>,
+    traits: Traits,
 }
 
 impl Variant {
     /// How it behaves.
     pub fn traits(&self) -> &Traits {
-        // `Variants` makes no variant without.
-        self.traits.as_ref().unwrap_or_else(|| unreachable!("a variant is made with its traits"))
+        &self.traits
     }
+}
+
+/// What a file says of its variant beside the traits.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct About {
+    name: String,
+    summary: String,
+    source: BTreeMap<String, String>,
 }
 
 /// A variant that is not there or does not read.
@@ -179,7 +184,7 @@ impl Variants {
         let mut table = traits.clone();
         lay(&mut table, laid);
         let traits = of(name, table)?;
-        Ok(Variant { traits: Some(traits), ..variant.clone() })
+        Ok(Variant { traits, ..variant.clone() })
     }
 }
 
@@ -187,9 +192,9 @@ fn read(path: &str, text: &str) -> Result<(Variant, Table), VariantError> {
     let faulty = |e: toml::de::Error| VariantError::Faulty { name: path.to_owned(), message: e.to_string() };
     let mut table: Table = text.parse().map_err(faulty)?;
     let own: Table = OWN_KEYS.iter().filter_map(|k| Some(((*k).to_owned(), table.remove(*k)?))).collect();
-    let variant: Variant = own.try_into().map_err(faulty)?;
+    let About { name, summary, source } = own.try_into().map_err(faulty)?;
     let traits = of(path, table.clone())?;
-    Ok((Variant { traits: Some(traits), ..variant }, table))
+    Ok((Variant { name, summary, source, traits }, table))
 }
 
 fn of(name: &str, table: Table) -> Result<Traits, VariantError> {

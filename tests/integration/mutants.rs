@@ -24,6 +24,8 @@ enum Broken {
     Duty(&'static str, &'static str),
     /// A budget that the release named first breaks.
     Budget(&'static str, &'static str),
+    /// A fault of the session feed, seen by this consumer of the variant named first.
+    Feed(&'static str, &'static str, &'static str),
     /// Nothing: this client on this server is the case.
     Pair(&'static str, &'static str),
 }
@@ -39,11 +41,11 @@ const fn case(broken: Broken, verdict: Verdict, lost_at: Option<Hop>, reason: Op
     Case { broken, verdict, lost_at, reason }
 }
 
-const CASES: [Case; 22] = {
-    use Broken::{Budget, Client, Duty, Frame, Pair, Server};
+const CASES: [Case; 23] = {
+    use Broken::{Budget, Client, Duty, Feed, Frame, Pair, Server};
     use Verdict::{
-        ByDesign, Corrupted, Delivered, Duplicated, DurableLoss, Invalid, Leaked, LoudLoss, NotRun,
-        OverBudget, SilentLoss,
+        ByDesign, Corrupted, Delivered, Divergent, Duplicated, DurableLoss, Invalid, Leaked, LoudLoss,
+        NotRun, OverBudget, SilentLoss,
     };
     let (lost, refused) = (Some(Hop::Delivered), Some(Hop::Decoded));
     [
@@ -67,6 +69,7 @@ const CASES: [Case; 22] = {
         case(Duty("1.43.1", "telemetry"), Leaked, None, Some("leaked_to_telemetry")),
         case(Duty("1.43.1", "idle"), Leaked, None, Some("leaked_to_idle")),
         case(Budget("1.43.1", "telemetry_deltas = 0"), OverBudget, None, Some("telemetry_deltas")),
+        case(Feed("mirrored", "renderer", "kill-between@4"), Divergent, None, Some("sources_differ")),
         case(Pair(SERVER, "browser-1.0.0-alpha.10"), ByDesign, None, None),
         case(Pair(SERVER, PYTHON), Delivered, None, None),
     ]
@@ -87,6 +90,17 @@ fn one(
     );
     let file = folder.scenario("one", &axes);
     let run = run(&plan(&[&file], &[], &[], &folder.catalogue()), 1, 1);
+    assert_eq!(run.cells.len(), 1);
+    (run.cells[0].clone(), exit_code(&run).code())
+}
+
+/// One cell of the session feed: variant, consumer and fault.
+fn feed(folder: &Folder, [variant, consumer, fault]: [&str; 3], expect: &str) -> (CellResult, u8) {
+    let text = format!(
+        "question = \"q\"\nsubject = \"session-feed\"\nvariants = [\"{variant}\"]\nconsumers = [\"{consumer}\"]\n\
+         faults = [\"{fault}\"]\nworkloads = [\"w\"]\n[workload.w]\nreply = \"hello\"\n[[expect]]\nverdict = \"{expect}\"\n"
+    );
+    let run = run(&plan(&[&folder.write("feed.toml", &text)], &[], &[], &folder.catalogue()), 1, 1);
     assert_eq!(run.cells.len(), 1);
     (run.cells[0].clone(), exit_code(&run).code())
 }
@@ -124,6 +138,10 @@ fn pair(case: &Case) -> ((CellResult, u8), Option<(CellResult, u8)>) {
             let budget = format!("[budget]\n{limit}");
             let broken = one(server, PYTHON, "none", &budget, expect);
             (broken, Some(one("1.44.1", PYTHON, "none", &budget, "delivered")))
+        }
+        Broken::Feed(variant, consumer, fault) => {
+            let one = |fault: &str, expect: &str| feed(&folder, [variant, consumer, fault], expect);
+            (one(fault, expect), Some(one("none", "delivered")))
         }
         Broken::Pair(server, client) => (one(server, client, "none", store, expect), None),
     }

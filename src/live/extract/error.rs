@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::probe::NoScratch;
+
 /// A package that could not be read. Every variant names the file or the program that it is about.
 #[derive(Debug, thiserror::Error)]
 pub enum ExtractError {
@@ -74,4 +76,10 @@ pub enum ExtractError {
         /// The operating system's words.
         error: std::io::Error,
     },
+}
+
+impl From<NoScratch> for ExtractError {
+    fn from(NoScratch { path, error }: NoScratch) -> ExtractError {
+        ExtractError::File { path, error }
+    }
 }

@@ -18,7 +18,6 @@ mod document;
 mod error;
 mod overlay;
 mod run;
-mod scratch;
 mod subject;
 
 pub use document::{Fact, Fault, Installed, Package, SCHEMA};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::ExtractError;
 use super::run::output;
-use super::scratch::Scratch;
+use crate::probe::Scratch;
 
 /// Folders that go before an environment's own packages.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl Overlay {
         if !wheel.is_file() {
             return Err(tree(wheel, "there is no such file"));
         }
-        let dir = Scratch::new()?;
+        let dir = Scratch::new("extract")?;
         let args =
             ["-m".as_ref(), "zipfile".as_ref(), "-e".as_ref(), wheel.as_os_str(), dir.path().as_os_str()];
         let done = output(python, &args, &[], None).await?;

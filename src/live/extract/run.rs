@@ -9,8 +9,8 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::scratch::Scratch;
 use super::{ExtractError, Package};
+use crate::probe::Scratch;
 
 /// The script: its files in the order in which they build on each other.
 const SCRIPT: [&str; 7] = [
@@ -38,7 +38,7 @@ const INHERITED: [&str; 3] = ["PATH", "LD_LIBRARY_PATH", "SystemRoot"];
 /// Nothing is downloaded, and nothing is written but below a temporary folder.
 /// Errors when the interpreter does not start, does not end in time, or prints no document.
 pub async fn read(python: &Path, overlay: &[PathBuf]) -> Result<Package, ExtractError> {
-    let home = Scratch::new()?;
+    let home = Scratch::new("extract")?;
     // Made whole, because the interpreter runs elsewhere; not resolved, because an environment's interpreter is a link.
     let python = &std::path::absolute(python)
         .map_err(|error| ExtractError::Start { program: python.to_owned(), error })?;

@@ -1,12 +1,48 @@
 //! A session on the wall clock: a real store on disk, and for a fault that kills, a real child process and a SIGKILL.
+//!
+//! The time of a session stays its own: nobody sleeps, and what is on disk is to be what memory holds at that point. Where it
+//! is not, the rig is at fault.
 
+use crate::live::process::warden_program;
+use crate::probe::Scratch;
 use crate::run::CellFault;
+use crate::session_feed::play::{SESSION, logged, play_against, play_on_disk, stored_bytes};
+use crate::session_feed::store::StoreKind;
+use crate::session_feed::store::crash::{self, Kill, written_by_child};
 use crate::session_feed::{Plan, Played};
 
 /// Plays the plan with its store in a file, in a child of its own where the fault kills the process.
-///
-/// Not wired up: until it is, such cells did not run, and say so.
-pub(super) fn on_disk(_plan: &Plan<'_>) -> Result<Played, CellFault> {
-    let why = "a session feed on the wall clock writes to disk, and that is not built in yet; run it on the virtual clock";
-    Err(CellFault::Setup(why.to_owned()))
+pub(super) fn on_disk(plan: &Plan<'_>) -> Result<Played, CellFault> {
+    let folder = Scratch::new("session").map_err(setup)?;
+    let file = folder.path().join("session.jsonl");
+    if !plan.fault.kills() {
+        return play_on_disk(plan, &file).map_err(setup);
+    }
+    // The loop plays here; the child writes what it had appended when it was killed, and dies there.
+    let (events, until) = logged(plan);
+    let writes = crash::Plan {
+        store: StoreKind::JsonLines,
+        policy: plan.policy,
+        packed: plan.packed,
+        session: SESSION.to_owned(),
+        events: crash::Played::Listed(events.iter().map(|event| (**event).clone()).collect()),
+        kill_at: None,
+        quiet_until: Some(until),
+    };
+    let program = warden_program().map_err(setup)?;
+    let left = written_by_child(&program, &writes, &file, Kill::WhenStopped).map_err(setup)?;
+    let found = if file.exists() { std::fs::read(&file).map_err(setup)? } else { Vec::new() };
+    let mut played = play_against(plan, left.loaded.map(Ok));
+    let kept = stored_bytes(plan);
+    if found != kept {
+        let (found, kept) = (found.len(), kept.len());
+        played
+            .rig_faults
+            .push(format!("a killed writer left {found} bytes and memory holds {kept}, or others"));
+    }
+    Ok(played)
+}
+
+fn setup(error: impl std::fmt::Display) -> CellFault {
+    CellFault::Setup(error.to_string())
 }

@@ -102,13 +102,12 @@ fn read(
         Some((axes, (expected?, figures)))
     });
     let expect: Vec<(Axes, (Expected, Vec<Figured>))> = expect.collect();
-    let failures = file.tables("known", faults).into_iter().filter_map(|mut section| {
-        let axes = axes(&mut section, &known, faults);
-        let failure = words::known(&mut section, Subject::SessionFeed, faults);
-        section.finish(faults);
-        Some((axes, failure?))
-    });
-    let failures = failures.collect();
+    let failures = words::failures(
+        &mut file,
+        Subject::SessionFeed,
+        |section, faults| axes(section, &known, faults),
+        faults,
+    );
     file.finish(faults);
     Some(FeedScenario {
         name: stem(path).to_owned(),

@@ -15,11 +15,6 @@ use crate::session_feed::harness::{Harness, Ordinal};
 use crate::session_feed::profile::{LiveStream, Traits};
 use crate::session_feed::queue::Mailbox;
 
-/// Milliseconds that a queue of the live feed and of the log feed take for one event. The log's is the slower one: its
-/// events are more, and larger.
-const LIVE_PACE_MS: u64 = 15;
-const LOG_PACE_MS: u64 = 25;
-
 /// What stands between a feed and its listeners.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Queues {
@@ -111,8 +106,7 @@ impl Attendance<'_> {
             Queues::Unbounded => None,
             Queues::Bounded(most) => Some(most),
         };
-        let pace = if feed == Feed::Log { LOG_PACE_MS } else { LIVE_PACE_MS };
-        let mailbox = Mailbox::new(listener, capacity, pace);
+        let mailbox = Mailbox::new(listener, capacity, feed.pace_ms());
         self.harness.add_timed(mailbox.clone());
         self.mailboxes.push((feed, mailbox.clone()));
         mailbox

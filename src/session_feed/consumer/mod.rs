@@ -170,6 +170,15 @@ impl Feed {
         }
     }
 
+    /// Milliseconds that a queue of this feed takes for one event. The log's is the slower one: its events are more, and
+    /// larger. Chosen here; no source gives a figure.
+    pub fn pace_ms(self) -> u64 {
+        match self {
+            Feed::Log => 25,
+            Feed::Chunks | Feed::Frames => 15,
+        }
+    }
+
     /// Whether a variant emits chunks on it.
     pub fn streams(self, traits: &Traits) -> bool {
         match self {

@@ -55,18 +55,15 @@ impl Watcher {
     }
 }
 
-/// A queue takes so long for one event, milliseconds: the log's is the slower one, since its events are more.
-const PACES: [(Feed, u64); 3] = [(Feed::Log, 25), (Feed::Chunks, 22), (Feed::Frames, 22)];
-
 /// Where feeds are queues, somebody watches each of them; a synchronous bus is watched by the harness itself.
 pub(super) fn watchers(harness: &Harness, traits: &Traits, fault: Fault) -> Vec<Watcher> {
     let Fault::Queued(most) = fault else { return Vec::new() };
     let capacity = most.map(|most| usize::try_from(most).unwrap_or(usize::MAX));
-    let feeds = PACES.into_iter().filter(|(feed, _)| feed.streams(traits));
+    let feeds = [Feed::Log, Feed::Chunks, Feed::Frames].into_iter().filter(|feed| feed.streams(traits));
     feeds
-        .map(|(feed, pace)| {
+        .map(|feed| {
             let notes = Rc::new(Notes::default());
-            let mailbox = Mailbox::new(notes.clone(), capacity, pace);
+            let mailbox = Mailbox::new(notes.clone(), capacity, feed.pace_ms());
             harness.add_timed(mailbox.clone());
             harness.on(feed.event(), mailbox);
             Watcher { feed, notes }

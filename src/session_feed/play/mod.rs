@@ -1,7 +1,7 @@
 //! One session played to one consumer: what was noted at every hop, and what the consumer got.
 //!
-//! Deterministic, on one thread, without a clock of its own and without input or output: the store is a memory that counts
-//! its syncs. A crash is a run that stops; what the memory had synced by then is what is loaded again.
+//! Deterministic, on one thread, without a clock of its own. The store is a memory that counts its syncs, or a file. A crash
+//! is a run that stops; what the memory had synced by then, or what a process that was really killed left, is loaded again.
 
 mod figures;
 mod listeners;
@@ -11,18 +11,23 @@ mod tests;
 mod trace;
 
 use std::cell::RefCell;
+use std::path::Path;
 use std::rc::Rc;
 
 use super::agent::{Agent, Done, Streamed};
 use super::bus::{ASSISTANT_STREAM, SESSION_EVENT, STREAM_CHUNK, SessionId};
 use super::chunk::Chunk;
 use super::consumer::{Attendance, Consumer, attend};
+use super::event::Event;
 use super::fault::Fault;
 use super::harness::{Harness, Ordinal};
 use super::keeper::Keeper;
 use super::profile::Variant;
 use super::script::Script;
-use super::store::{Coordinator, FlushPolicy, JsonlStore, LoadError, Loaded, Memory, Store, load_lines};
+use super::store::{
+    Coordinator, FlushPolicy, JsonlStore, LoadError, Loaded, LogFile, Memory, Store, StoreError, load,
+    load_lines,
+};
 use listeners::{Plain, Thrower, Watcher, watchers};
 pub use settle::{Accounts, Played};
 
@@ -83,20 +88,18 @@ pub fn stored_bytes(plan: &Plan<'_>) -> Vec<u8> {
     run.keeper.with(|c| c.store().medium().durable().to_vec())
 }
 
-/// Plays it on a store of the caller's, and stops where the fault kills the process, with what was pending then.
-pub fn write<S: Store + 'static>(plan: &Plan<'_>, store: S) -> Written<S> {
-    let run = Run::of(plan, store);
-    Written { done: run.done.clone(), failure: run.keeper.failure(), keeper: run.keeper }
+/// Plays it with its store in the new file `file`, with real syncs, and reads the file back.
+pub fn play_on_disk(plan: &Plan<'_>, file: &Path) -> Result<Played, StoreError> {
+    let run = Run::of(plan, JsonlStore::<LogFile>::create(file, SESSION, plan.packed)?);
+    let stored = file.exists().then(|| load(file));
+    Ok(run.settle(stored))
 }
 
-/// A session that was played for its store alone.
-pub struct Written<S> {
-    /// What the agent did.
-    pub done: Done,
-    /// The first failure of the store.
-    pub failure: Option<String>,
-    /// The store's end.
-    pub keeper: Rc<Keeper<S>>,
+/// What the log holds when the run is over or its process is killed, durable or not, and when that is, in milliseconds
+/// since the epoch.
+pub fn logged(plan: &Plan<'_>) -> (Vec<Rc<Event>>, u64) {
+    let run = Run::of(plan, JsonlStore::new(Memory::default(), SESSION, plan.packed));
+    (run.harness.log(run.session), run.harness.now())
 }
 
 /// A run that is over, before anybody looks at it.
@@ -169,7 +172,7 @@ impl<'a, S: Store + 'static> Run<'a, S> {
         if !done.killed {
             harness.settle();
             // A session that is disposed of writes what is pending.
-            let _ = keeper.close();
+            keeper.close();
         }
         let produced = watch.produced.into_inner();
         let attended = attendance.as_ref().map(|a| attended(a, produced.len() as u64));

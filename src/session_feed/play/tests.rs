@@ -154,7 +154,8 @@ fn row_3_the_mirror_costs_nothing_on_disk() {
 #[test]
 fn row_4_forwarding_both_feeds_costs_about_twice() {
     let bytes = |variant: &str| on(variant).figure(F::ForwardedBytes);
-    assert!(bytes("mirrored") > bytes("mirror-removed") * 13 / 10);
+    let (mirrored, removed) = (bytes("mirrored"), bytes("mirror-removed"));
+    assert!((removed * 18 / 10..=removed * 2).contains(&mirrored), "{mirrored} {removed}");
 }
 
 #[test]

@@ -5,29 +5,38 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::ExtractError;
+/// A folder that cannot be made.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot make the folder {}: {error}", path.display())]
+pub struct NoScratch {
+    /// The folder.
+    pub path: PathBuf,
+    /// Why.
+    pub error: std::io::Error,
+}
 
 /// A new folder below the system's temporary one, for this user alone.
 #[derive(Debug)]
-pub(super) struct Scratch(PathBuf);
+pub struct Scratch(PathBuf);
 
 impl Scratch {
-    /// Errors when there can be none.
-    pub(super) fn new() -> Result<Scratch, ExtractError> {
+    /// A folder that has `what` in its name. Errors when there can be none, with the path.
+    pub fn new(what: &str) -> Result<Scratch, NoScratch> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            let path = std::env::temp_dir().join(format!("skewlab-extract-{}-{number}", std::process::id()));
+            let path = std::env::temp_dir().join(format!("skewlab-{what}-{}-{number}", std::process::id()));
             match DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => return Ok(Scratch(path)),
                 // Left behind by a process of the same number that was killed.
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(ExtractError::File { path, error }),
+                Err(error) => return Err(NoScratch { path, error }),
             }
         }
     }
 
-    pub(super) fn path(&self) -> &Path {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
         &self.0
     }
 }
