@@ -83,6 +83,8 @@ pub(super) struct Engine {
     dialled: HashMap<SocketAddr, usize>,
     /// Sockets that had more to read when their turn was over.
     again: Vec<usize>,
+    /// The list of the round before, emptied: taking turns with it, a round allocates nothing.
+    spare: Vec<usize>,
     slow: Vec<usize>,
     next_tick: Instant,
     wakeups: u64,
@@ -107,6 +109,7 @@ impl Engine {
             dial: None,
             dialled: HashMap::new(),
             again: Vec::new(),
+            spare: Vec::new(),
             slow: Vec::new(),
             next_tick: Instant::now(),
             wakeups: 0,
@@ -134,16 +137,17 @@ impl Engine {
             done => done?,
         }
         self.wakeups += 1;
-        let again = std::mem::take(&mut self.again);
+        let mut again = std::mem::replace(&mut self.again, std::mem::take(&mut self.spare));
         for event in events.iter() {
             match event.token() {
                 WAKE => {}
                 Token(n) => self.event(n, event.is_writable(), event.is_readable(), event.is_read_closed()),
             }
         }
-        for n in again {
+        for n in again.drain(..) {
             self.read(n, false);
         }
+        self.spare = again;
         self.tick();
         self.dial();
         for (beacon, group) in self.beacon.iter().zip(&self.groups) {
@@ -299,6 +303,9 @@ impl Engine {
         match command {
             Command::Connect { specs, pace, reply } => {
                 self.sockets.reserve_exact(specs.len());
+                // Every socket may have more than one round reads.
+                self.again.reserve(self.sockets.len() + specs.len());
+                self.spare.reserve(self.sockets.len() + specs.len());
                 self.dial = Some(Dial::new(specs.to_vec(), pace, reply));
                 self.dial();
             }
