@@ -155,15 +155,6 @@ impl Bus {
         all.insert(name, before.into_iter().chain([listener]).collect());
     }
 
-    /// Takes a listener away again.
-    pub fn off(&self, name: &'static str, listener: &Rc<dyn Listener>) {
-        let mut all = self.listeners.borrow_mut();
-        if let Some(before) = all.get(name) {
-            let rest = before.iter().filter(|l| !Rc::ptr_eq(l, listener)).cloned().collect();
-            all.insert(name, rest);
-        }
-    }
-
     /// What was counted so far.
     pub fn counts(&self) -> Counts {
         self.counts.get()

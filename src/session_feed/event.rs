@@ -194,11 +194,6 @@ impl Body {
             Body::Other(_) => None,
         }
     }
-
-    /// Whether a model request is made of it (a *surface* event): the person's messages, the committed ones, and tools.
-    pub fn is_surface(&self) -> bool {
-        matches!(self, Body::UserMessage(..) | Body::Message(_) | Body::ToolResult(..))
-    }
 }
 
 /// One entry of a session log. Immutable once appended.

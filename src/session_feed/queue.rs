@@ -27,32 +27,18 @@ pub struct Mailbox {
     queue: RefCell<VecDeque<(Option<Ordinal>, Waiting)>>,
     next: Cell<Option<u64>>,
     dropped: RefCell<Vec<Option<Ordinal>>>,
-    deepest: Cell<usize>,
 }
 
 impl Mailbox {
     /// A queue of `capacity` events (none: no bound) before `inner`.
     pub fn new(inner: Rc<dyn Listener>, capacity: Option<usize>, pace_ms: u64) -> Rc<Mailbox> {
         let (queue, dropped) = (RefCell::default(), RefCell::default());
-        Rc::new(Mailbox {
-            inner,
-            capacity,
-            pace_ms,
-            queue,
-            next: Cell::new(None),
-            dropped,
-            deepest: Cell::new(0),
-        })
+        Rc::new(Mailbox { inner, capacity, pace_ms, queue, next: Cell::new(None), dropped })
     }
 
     /// The chunks that went because the queue was full; events without one are among them as none.
     pub fn dropped(&self) -> Vec<Option<Ordinal>> {
         self.dropped.borrow().clone()
-    }
-
-    /// The most events that waited at once.
-    pub fn deepest(&self) -> usize {
-        self.deepest.get()
     }
 }
 
@@ -72,7 +58,6 @@ impl Listener for Mailbox {
             self.dropped.borrow_mut().push(oldest);
         }
         queue.push_back((harness.marked(), waiting));
-        self.deepest.set(self.deepest.get().max(queue.len()));
         if self.next.get().is_none() {
             self.next.set(Some(harness.now() + self.pace_ms));
         }

@@ -30,7 +30,6 @@ enum Queues {
 pub struct Attendance<'h> {
     harness: &'h Harness,
     session: SessionId,
-    consumer: Consumer,
     feed: Feed,
     /// What it keeps.
     pub ear: Rc<Ear>,
@@ -63,7 +62,6 @@ pub fn attend<'h>(
     let mut attendance = Attendance {
         harness,
         session,
-        consumer,
         feed,
         ear,
         queues,
@@ -150,11 +148,6 @@ impl Attendance<'_> {
         } else {
             None
         }
-    }
-
-    /// The consumer.
-    pub fn consumer(&self) -> Consumer {
-        self.consumer
     }
 
     /// The feed that it listens to.
