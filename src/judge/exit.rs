@@ -105,6 +105,7 @@ mod tests {
             figures: crate::record::Figures::new(),
             limits: Vec::new(),
             oracle: None,
+            first_frame: None,
             subscribers: None,
             findings: Vec::new(),
         }

@@ -95,6 +95,8 @@ pub(super) fn observe(produced: Vec<Piece>, fate: impl Fn(usize, &Piece) -> Fate
         figures: Figures::new(),
         sources: Vec::new(),
         subscribed: None,
+        first_frame: None,
+        times: None,
         rig_faults: Vec::new(),
     }
 }

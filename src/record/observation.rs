@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::budget::CpuRatio;
 use super::cost::DeltaCosts;
+use super::evidence::{FirstFrame, Times};
 use super::figure::Figures;
 use super::flow::{Class, HopFlow, Reason};
 
@@ -198,6 +199,12 @@ pub struct Observation {
     /// What this consumer of a session feed saw for itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subscribed: Option<Subscribed>,
+    /// The first frame that carried text which was lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_frame: Option<FirstFrame>,
+    /// How the text came in time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<Times>,
     /// Contradictions inside skewlab itself; any of them makes the cell invalid.
     pub rig_faults: Vec<String>,
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::budget::Budgeted;
+use super::evidence::{FirstFrame, Times};
 use super::figure::{FigureLimit, Figures};
 use super::flow::{Hop, HopFlow, Reason};
 use super::observation::{SideEffects, Signal};
@@ -119,6 +120,9 @@ pub struct Timing {
     pub jobs: usize,
     /// Wall time of each cell in plan order, microseconds.
     pub cell_micros: Vec<u64>,
+    /// How the text of each cell came in time, in plan order; absent where nothing came, and in older files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cell_times: Vec<Option<Times>>,
 }
 
 /// One client in one cell.
@@ -199,6 +203,9 @@ pub struct CellResult {
     /// What the silent-loss oracle says to a consumer of a session feed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub oracle: Option<Oracle>,
+    /// The first frame that carried text which was lost; absent where none was, and in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_frame: Option<FirstFrame>,
     /// How many copies of the client attended; absent for one. Everything above is of the one that fared worst.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subscribers: Option<u32>,

@@ -45,6 +45,8 @@ pub(super) fn observation(
         figures: Figures::new(),
         sources: Vec::new(),
         subscribed: None,
+        first_frame: None,
+        times: None,
         rig_faults: ledger.faults,
     }
 }

@@ -191,6 +191,7 @@ fn written(
         figures,
         limits: about.expected.figures.clone(),
         oracle: observation.and_then(|o| o.subscribed.as_ref()).map(judge::oracle::asked),
+        first_frame: observation.and_then(|o| o.first_frame.clone()),
         subscribers: (about.subscribers > 1).then_some(about.subscribers),
         findings,
     }

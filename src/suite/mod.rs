@@ -158,6 +158,7 @@ fn written(
         cells_per_second: if seconds > 0.0 { count(cells.len()) / seconds } else { 0.0 },
         jobs: settings.jobs,
         cell_micros: runs.iter().map(|r| r.micros).collect(),
+        cell_times: Vec::new(),
     };
     let mut run = Run {
         schema: SCHEMA.to_owned(),

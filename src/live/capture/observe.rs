@@ -93,6 +93,8 @@ pub fn observe(capture: &Capture, seated: &Seated<'_>) -> Observation {
         figures: Figures::new(),
         sources: Vec::new(),
         subscribed: None,
+        first_frame: None,
+        times: None,
         rig_faults: faults,
     }
 }

@@ -68,6 +68,8 @@ fn observation(plan: &Plan<'_>, played: Played) -> Observation {
         figures: played.figures,
         sources: sources.collect(),
         subscribed,
+        first_frame: None,
+        times: None,
         rig_faults,
     }
 }
