@@ -30,7 +30,8 @@ use clap::Parser as _;
 use self::args::{Args, BenchCommand, Command};
 use self::error::CliError;
 use crate::live::process::{WARDEN, keep_watch};
-use crate::session_feed::store::crash::{FEED_WRITER, write_as_planned};
+use crate::session_feed::store::crash::FEED_WRITER;
+use crate::session_feed::writer::write_as_planned;
 
 /// Runs the command line and maps the result to an exit code.
 pub fn main() -> ExitCode {

@@ -3,8 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 /// A fault. `K` counts chunks of the whole session from 1; the fault comes after chunk `K`, or at it for listeners.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub enum Fault {
     /// Nothing.
     #[default]
@@ -109,6 +112,20 @@ impl fmt::Display for Fault {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no fault; there are {forms}, with K and N whole numbers from 1", forms = Fault::FORMS.join(", "))]
 pub struct NoFault(pub String);
+
+impl From<Fault> for String {
+    fn from(it: Fault) -> String {
+        it.to_string()
+    }
+}
+
+impl TryFrom<String> for Fault {
+    type Error = NoFault;
+
+    fn try_from(text: String) -> Result<Fault, NoFault> {
+        text.parse()
+    }
+}
 
 impl FromStr for Fault {
     type Err = NoFault;

@@ -19,6 +19,9 @@ use super::profile::{BusTraits, ReentrantAppend};
 /// A chunk's number over all attempts of a session, from 0: the rig's own mark. No consumer may act on it.
 pub type Ordinal = u64;
 
+/// The chunks of an attempt so far, each with its number and its place.
+pub type Prefix = Vec<(Ordinal, Place, Chunk)>;
+
 /// Why an append did not return a seq.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AppendError {
@@ -60,7 +63,7 @@ pub struct Harness {
     mark: Cell<Option<Ordinal>>,
     noted: RefCell<Option<Noted>>,
     lines: RefCell<BTreeMap<String, u64>>,
-    in_flight: RefCell<Vec<(Ordinal, Place, Chunk)>>,
+    in_flight: RefCell<BTreeMap<SessionId, Prefix>>,
 }
 
 /// What the harness notes for the ledger.
@@ -171,21 +174,20 @@ impl Harness {
         self.mark.get()
     }
 
-    /// The chunks of the attempt that is streaming: the compact prefix that a late subscriber of a transient stream gets.
-    pub fn prefix(&self) -> Vec<(Ordinal, Place, Chunk)> {
-        self.in_flight.borrow().clone()
+    /// The chunks of the attempt that a session is streaming: the compact prefix that a late subscriber of a transient stream
+    /// gets.
+    pub fn prefix(&self, session: SessionId) -> Prefix {
+        self.in_flight.borrow().get(&session).cloned().unwrap_or_default()
     }
 
     /// Begins a new prefix.
-    pub(super) fn begin_prefix(&self) {
-        self.in_flight.borrow_mut().clear();
+    pub(super) fn begin_prefix(&self, session: SessionId) {
+        self.in_flight.borrow_mut().entry(session).or_default().clear();
     }
 
-    /// Adds the marked chunk to the prefix.
-    pub(super) fn extend_prefix(&self, place: Place, chunk: &Chunk) {
-        if let Some(ordinal) = self.mark.get() {
-            self.in_flight.borrow_mut().push((ordinal, place, chunk.clone()));
-        }
+    /// Adds a chunk to the prefix.
+    pub(super) fn extend_prefix(&self, session: SessionId, ordinal: Ordinal, place: Place, chunk: &Chunk) {
+        self.in_flight.borrow_mut().entry(session).or_default().push((ordinal, place, chunk.clone()));
     }
 
     /// Adds a line to the process's log, by key.

@@ -12,6 +12,7 @@
 //! | [`agent`] | the loop that streams, appends, emits and settles |
 //! | [`queue`] | the asynchronous mode: feeds as queues |
 //! | [`consumer`], [`keeper`] | who listens and who reads; the store's end of the bus |
+//! | [`writer`] | the process that is killed while it writes |
 //! | [`mod@play`] | one session for one consumer, and everything that was noted |
 
 pub mod agent;
@@ -28,6 +29,7 @@ pub mod profile;
 pub mod queue;
 pub mod script;
 pub mod store;
+pub mod writer;
 
 pub use consumer::Consumer;
 pub use fault::Fault;

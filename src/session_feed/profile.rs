@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 /// What the log keeps of a stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KeptChunks {
     /// One `assistant/chunk` event a chunk.
@@ -18,7 +18,7 @@ pub enum KeptChunks {
 }
 
 /// What the live feed carries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LiveStream {
     /// Nothing.
@@ -30,7 +30,7 @@ pub enum LiveStream {
 }
 
 /// What an append does that comes from within the dispatch of another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReentrantAppend {
     /// It appends, and its dispatch runs inside the other one.
@@ -40,7 +40,7 @@ pub enum ReentrantAppend {
 }
 
 /// The log.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DurableTraits {
     /// What it keeps of a stream.
@@ -50,7 +50,7 @@ pub struct DurableTraits {
 }
 
 /// The live feed.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LiveTraits {
     /// What it carries.
@@ -58,7 +58,7 @@ pub struct LiveTraits {
 }
 
 /// The bus.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BusTraits {
     /// Whether a listener's throw is caught and logged. Otherwise it ends the dispatch and reaches who emitted.
@@ -68,7 +68,7 @@ pub struct BusTraits {
 }
 
 /// A cancelled turn.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CancelTraits {
     /// Whether the text that was delivered is committed as an interrupted message.
@@ -76,7 +76,7 @@ pub struct CancelTraits {
 }
 
 /// How a variant behaves.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Traits {
     /// The log.
@@ -98,7 +98,8 @@ impl Traits {
 }
 
 /// A variant of the session feed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Variant {
     /// The name that a person types.
     pub name: String,

@@ -1,10 +1,13 @@
 //! What the model streams and the harness does around it: turns, steps, attempts.
 
+use serde::{Deserialize, Serialize};
+
 use super::chunk::{BlockKind, Chunk};
 use super::event::Called;
 
 /// A whole session, before anything goes wrong with it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Script {
     /// The turns, one after the other.
     pub turns: Vec<TurnScript>,
@@ -13,7 +16,8 @@ pub struct Script {
 }
 
 /// One turn.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TurnScript {
     /// What the person says.
     pub user: String,
@@ -22,7 +26,8 @@ pub struct TurnScript {
 }
 
 /// One request to the model, and what follows from its reply.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct StepScript {
     /// What the model streams.
     pub chunks: Vec<Chunk>,

@@ -65,7 +65,7 @@ fn row_11_the_oracle_flags_every_stale_step_and_nothing_else() {
         }
     }
     // Four plugins and the old bridge, where their event went.
-    assert_eq!(flagged, 40, "cells that lost the whole stream without a sound");
+    assert_eq!(flagged, 46, "cells that lost the whole stream without a sound");
     let exempt = at(&RUN, "session-feed/transient-only/acp/chat/none").oracle.unwrap();
     assert_eq!((exempt.steps, exempt.silent), (1, 0), "it never wants deltas");
 }
@@ -104,10 +104,10 @@ fn names_of_either_subject_select_in_a_plan_of_both() {
     let planned =
         |args: &[&str]| ended(&mut skewlab(&[&["plan", "release-skew", "session-feed"], args].concat()));
     let count = |args: &[&str]| planned(args).1.lines().count();
-    assert_eq!(count(&["--server", "embedded", "--client", "acp"]), 6);
+    assert_eq!(count(&["--server", "embedded", "--client", "acp"]), 7);
     assert_eq!(count(&["--server", "1.58.2", "--client", "python-1.58.2"]), 1);
     let both = ["--server", "1.58.2", "--server", "embedded", "--client", "python-1.58.2", "--client", "acp"];
-    assert_eq!(count(&both), 7);
+    assert_eq!(count(&both), 8);
     let (code, _, stderr) = planned(&["--server", "embeded"]);
     assert!(code == 2 && stderr.contains("`embeded`"), "{stderr}");
     let (code, _, stderr) = ended(&mut skewlab(&["plan", "session-feed", "--variant", "embeded"]));

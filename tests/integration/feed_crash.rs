@@ -1,6 +1,6 @@
 //! Writers that are killed: what is in the file is what was durable, and nothing else.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
@@ -13,8 +13,9 @@ use skewlab::session_feed::fault::Fault;
 use skewlab::session_feed::play::{self, Listeners};
 use skewlab::session_feed::profile::Variants;
 use skewlab::session_feed::script::Script;
-use skewlab::session_feed::store::crash::{Kill, Plan, Played, Seeded, Told, written_by_child};
-use skewlab::session_feed::store::{FlushPolicy, JsonlStore, Memory, StoreError, StoreKind, load_lines};
+use skewlab::session_feed::store::crash::{Kill, Plan, Played, Seeded, Told};
+use skewlab::session_feed::store::{FlushPolicy, JsonlStore, Memory, StoreError, StoreKind};
+use skewlab::session_feed::writer::{Writes, written_by_child};
 
 fn program() -> PathBuf {
     env!("CARGO_BIN_EXE_skewlab").into()
@@ -43,7 +44,7 @@ fn in_memory(plan: &Plan) -> (Vec<u8>, (u64, u64)) {
 
 fn killed(dir: &Path, plan: &Plan) {
     let file = dir.join("log.jsonl");
-    let left = written_by_child(&program(), plan, &file, Kill::WhenStopped).unwrap();
+    let left = written_by_child(&program(), &Writes::Log(plan.clone()), &file, Kill::WhenStopped).unwrap();
     let (bytes, said) = in_memory(plan);
     assert_eq!((left.appended, left.durable), said, "{plan:?}");
     assert_eq!(left.appended, plan.kill_at.unwrap() + 1, "{plan:?}");
@@ -79,7 +80,7 @@ fn a_list_of_events_is_played_as_well_and_its_end_is_a_place_to_stop() {
     let listed = Played::Listed(Seeded::new(3).take(40).collect());
     let plan = Plan { events: listed, ..plan("window-200ms", 3, None) };
     let file = dir.path().join("log.jsonl");
-    let left = written_by_child(&program(), &plan, &file, Kill::WhenStopped).unwrap();
+    let left = written_by_child(&program(), &Writes::Log(plan.clone()), &file, Kill::WhenStopped).unwrap();
     assert_eq!((left.appended, left.durable), in_memory(&plan).1);
     assert_eq!(left.appended, 40);
     assert_eq!(std::fs::read(&file).unwrap(), in_memory(&plan).0);
@@ -94,8 +95,6 @@ fn a_killed_session_is_the_same_file_and_the_same_loss_as_in_memory() {
     let pieces: Vec<_> = words.iter().map(|word| (BlockKind::Text, word.as_str())).collect();
     let script = Script::of("hi", &pieces, 50.0);
     let mut durable = BTreeSet::new();
-    // When chunk k came is in the log of those that keep chunks; in the others nothing is logged meanwhile.
-    let mut killed = BTreeMap::new();
     for name in ["mirrored", "mirror-removed", "transient-only", "embedded"] {
         let variant = variants.get(name).unwrap();
         for policy in ["turn-end", "window-200ms", "every-event"] {
@@ -108,23 +107,14 @@ fn a_killed_session_is_the_same_file_and_the_same_loss_as_in_memory() {
                     policy,
                     packed: true,
                     listeners: Listeners::default(),
+                    sessions: 1,
                 };
-                let appended =
-                    load_lines(&play::stored_bytes(&virtual_run(FlushPolicy::EveryEvent))).unwrap();
-                let appended = appended.stored_events();
-                let quiet_until = Some(*killed.entry(k).or_insert(appended.last().unwrap().time));
-                let appended = appended.iter().map(|event| (**event).clone()).collect();
                 let policy: FlushPolicy = policy.parse().unwrap();
-                let plan = Plan {
-                    session: play::SESSION.to_owned(),
-                    events: Played::Listed(appended),
-                    ..plan("turn-end", 0, None)
-                };
-                let plan = Plan { policy, quiet_until, ..plan };
-                let file = dir.path().join(format!("{name}-{policy}-{k}"));
-                let left = written_by_child(&program(), &plan, &file, Kill::WhenStopped).unwrap();
-                let bytes = std::fs::read(&file).unwrap_or_default();
                 let run = virtual_run(policy);
+                let file = dir.path().join(format!("{name}-{policy}-{k}"));
+                let writes = Writes::Session(Box::new(play::Sent::of(&run)));
+                let left = written_by_child(&program(), &writes, &file, Kill::WhenStopped).unwrap();
+                let bytes = std::fs::read(&file).unwrap_or_default();
                 assert!(bytes == play::stored_bytes(&run), "{name} {policy} {k}");
                 durable.insert(left.durable);
                 let there = play::play_against(&run, left.loaded.map(Ok));
@@ -146,7 +136,8 @@ fn a_writer_killed_at_any_moment_has_everything_that_it_said_was_durable() {
             let file = dir.path().join(kill.to_string());
             let after = Duration::from_millis(rng.random_range(20..250));
             let plan = Plan { store: *store, ..plan(policy, kill as u64, None) };
-            let left = written_by_child(&program(), &plan, &file, Kill::After(after)).unwrap();
+            let left =
+                written_by_child(&program(), &Writes::Log(plan.clone()), &file, Kill::After(after)).unwrap();
             let stored = left.loaded.as_ref().map_or(&[][..], |loaded| loaded.stored_events());
             let count = stored.len() as u64;
             // The last batch may be durable without that anybody was told so.
@@ -169,8 +160,13 @@ fn every_store_has_what_was_durable_where_the_writer_was_stopped() {
         let dir = tempfile::tempdir().unwrap();
         for (policy, at) in [("turn-end", 130), ("window-200ms", 77), ("every-event", 50)] {
             let plan = Plan { store: *store, ..plan(policy, 6, Some(at)) };
-            let left =
-                written_by_child(&program(), &plan, &dir.path().join(policy), Kill::WhenStopped).unwrap();
+            let left = written_by_child(
+                &program(),
+                &Writes::Log(plan.clone()),
+                &dir.path().join(policy),
+                Kill::WhenStopped,
+            )
+            .unwrap();
             assert_eq!((left.appended, left.durable), in_memory(&plan).1, "{store} {policy}");
             let loaded = left.loaded.unwrap();
             let appended: Vec<_> = Seeded::new(6).take(loaded.stored_events().len()).map(Rc::new).collect();
@@ -186,7 +182,8 @@ fn a_writer_that_ends_by_itself_is_an_error_with_its_own_words() {
     let file = dir.path().join("log.jsonl");
     std::fs::write(&file, "mine").unwrap();
     let error =
-        written_by_child(&program(), &plan("turn-end", 1, Some(3)), &file, Kill::WhenStopped).unwrap_err();
+        written_by_child(&program(), &Writes::Log(plan("turn-end", 1, Some(3))), &file, Kill::WhenStopped)
+            .unwrap_err();
     assert!(error.to_string().contains("never written over another file"), "{error}");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
 }

@@ -70,6 +70,7 @@ fn transient_only(fault: &str) -> Played {
         policy: FlushPolicy::EveryEvent,
         packed: false,
         listeners: Listeners::default(),
+        sessions: 1,
     })
 }
 

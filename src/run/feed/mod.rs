@@ -24,6 +24,7 @@ pub fn run_feed(cell: &FeedCell, parties: &Parties, clock: ClockKind) -> Result<
         policy: cell.policy.unwrap_or(FlushPolicy::TurnEnd),
         packed: cell.packed,
         listeners: Listeners { log: cell.log_listeners, live: cell.live_listeners },
+        sessions: cell.workload.sessions,
     };
     let played = match clock {
         ClockKind::Virtual => play(&plan),

@@ -6,9 +6,9 @@
 use crate::live::process::warden_program;
 use crate::probe::Scratch;
 use crate::run::CellFault;
-use crate::session_feed::play::{SESSION, logged, play_against, play_on_disk, stored_bytes};
-use crate::session_feed::store::StoreKind;
-use crate::session_feed::store::crash::{self, Kill, written_by_child};
+use crate::session_feed::play::{Sent, play_against, play_on_disk, stored_bytes};
+use crate::session_feed::store::crash::Kill;
+use crate::session_feed::writer::{Writes, written_by_child};
 use crate::session_feed::{Plan, Played};
 
 /// Plays the plan with its store in a file, in a child of its own where the fault kills the process.
@@ -18,18 +18,9 @@ pub(super) fn on_disk(plan: &Plan<'_>) -> Result<Played, CellFault> {
     if !plan.fault.kills() {
         return play_on_disk(plan, &file).map_err(setup);
     }
-    // The loop plays here; the child writes what it had appended when it was killed, and dies there.
-    let (events, until) = logged(plan);
-    let writes = crash::Plan {
-        store: StoreKind::JsonLines,
-        policy: plan.policy,
-        packed: plan.packed,
-        session: SESSION.to_owned(),
-        events: crash::Played::Listed(events.iter().map(|event| (**event).clone()).collect()),
-        kill_at: None,
-        quiet_until: Some(until),
-    };
+    // Loop, bus and store run in the child, which is killed there. What the consumers make of it is asked here, of the file.
     let program = warden_program().map_err(setup)?;
+    let writes = Writes::Session(Box::new(Sent::of(plan)));
     let left = written_by_child(&program, &writes, &file, Kill::WhenStopped).map_err(setup)?;
     let found = if file.exists() { std::fs::read(&file).map_err(setup)? } else { Vec::new() };
     let mut played = play_against(plan, left.loaded.map(Ok));

@@ -73,12 +73,12 @@ impl FeedCell {
 
     fn digest(&self) -> String {
         let mut spec = Spec::default();
-        spec.put("skewlab.feed-cell/1").put(&self.scenario).put(&self.variant).put(self.consumer.as_str());
+        spec.put("skewlab.feed-cell/2").put(&self.scenario).put(&self.variant).put(self.consumer.as_str());
         spec.put(self.mutation()).put([u8::from(self.packed)]).put(self.traits.to_string());
         spec.put(self.log_listeners.to_be_bytes()).put(self.live_listeners.to_be_bytes());
         let script = &self.workload.script;
         spec.put(&self.workload.name).put(script.rate.to_bits().to_be_bytes());
-        spec.put((script.turns.len() as u64).to_be_bytes());
+        spec.put(self.workload.sessions.to_be_bytes()).put((script.turns.len() as u64).to_be_bytes());
         for turn in &script.turns {
             spec.put(&turn.user).put((turn.steps.len() as u64).to_be_bytes());
             for step in &turn.steps {

@@ -19,6 +19,8 @@ pub struct FeedWorkload {
     pub name: String,
     /// The session.
     pub script: Script,
+    /// Sessions of the process that stream it at once; the consumer's is one of them.
+    pub sessions: u32,
 }
 
 const MAX_RATE: f64 = 1_000_000.0;
@@ -26,6 +28,8 @@ const MAX_RATE: f64 = 1_000_000.0;
 const MAX_STEPS: u64 = 1_000;
 /// Deltas and events of one workload: the largest log that was measured has two and a half million events.
 const MAX_EVENTS: u64 = 3_000_000;
+/// Sessions of one process.
+const MAX_SESSIONS: u64 = 1_000;
 
 /// The deltas of one step, and the tool that ends it.
 #[derive(Debug, Clone, Default)]
@@ -42,6 +46,8 @@ impl FeedWorkload {
             None => Some(50.0),
         };
         let user = section.text("user", faults).map_or_else(|| "hi".to_owned(), Spanned::into_inner);
+        let sessions = section.count("sessions", 1, MAX_SESSIONS, faults);
+        let sessions = sessions.and_then(|n| u32::try_from(n).ok()).unwrap_or(1);
         let turns = section.count("turns", 1, MAX_STEPS, faults).unwrap_or(1);
         let steps = section.count("steps", 1, MAX_STEPS, faults);
         let given = ["reply", "tokens", "shape"].map(|key| section.value(key).is_some());
@@ -56,7 +62,7 @@ impl FeedWorkload {
                 let script = shape(&mut section, &user, rate.unwrap_or(50.0), faults);
                 refuse_with_shape(&mut section, faults);
                 section.finish(faults);
-                return Some(FeedWorkload { name: name.to_owned(), script: script? });
+                return Some(FeedWorkload { name: name.to_owned(), script: script?, sessions });
             }
             _ => {
                 faults.add(section.span.clone(), Problem::FeedSource { name: name.to_owned() });
@@ -66,7 +72,11 @@ impl FeedWorkload {
         section.finish(faults);
         let (script, rate) = (script?, rate?);
         let turns = (0..turns).map(|turn| TurnScript { user: user.clone(), steps: scripts(&script, turn) });
-        Some(FeedWorkload { name: name.to_owned(), script: Script { turns: turns.collect(), rate } })
+        Some(FeedWorkload {
+            name: name.to_owned(),
+            script: Script { turns: turns.collect(), rate },
+            sessions,
+        })
     }
 
     /// Chunks that the script streams (*C*).

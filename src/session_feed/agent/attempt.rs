@@ -1,5 +1,6 @@
 //! One attempt at a reply: its chunks on both feeds, and how it is settled.
 
+use super::together::others_turn;
 use super::{Agent, Halt, message};
 use crate::session_feed::bus::{ASSISTANT_STREAM, Frame, Payload, STREAM_CHUNK, Says, Thrown};
 use crate::session_feed::chunk::{Assembler, BlockKind, Chunk};
@@ -37,10 +38,11 @@ impl<'h> Agent<'h> {
 
 impl Attempt<'_, '_> {
     /// Streams until the end, or until the fault.
-    pub(super) fn stream(&mut self, chunks: &[Chunk]) -> Result<(), Halt> {
-        self.agent.harness.begin_prefix();
+    pub(super) async fn stream(&mut self, chunks: &[Chunk]) -> Result<(), Halt> {
+        self.agent.harness.begin_prefix(self.agent.session);
         self.frame(Says::Start)?;
         for chunk in chunks {
+            others_turn().await;
             self.chunk(chunk)?;
         }
         Ok(())
@@ -57,7 +59,7 @@ impl Attempt<'_, '_> {
             watch.streamed(ordinal, chunk);
         }
         // The rig's mark; everything that goes out until the next one is about this chunk.
-        agent.harness.mark(Some(ordinal));
+        agent.harness.mark(agent.marks.then_some(ordinal));
         if agent.traits.durable.chunks == KeptChunks::Event {
             let body = Body::Chunk(self.place, chunk.clone());
             let seq = agent.harness.append(agent.session, body, None)?;
@@ -78,7 +80,7 @@ impl Attempt<'_, '_> {
             }
             LiveStream::Frames => {
                 self.frame(Says::Chunk(chunk.clone()))?;
-                agent.harness.extend_prefix(self.place, chunk);
+                agent.harness.extend_prefix(agent.session, ordinal, self.place, chunk);
             }
         }
         self.assembler.push(chunk);

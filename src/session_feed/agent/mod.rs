@@ -1,6 +1,9 @@
 //! The agent loop: it asks the model, and puts what comes onto both feeds by the rules of the variant.
+//!
+//! Agents of one process run on one thread and take turns at every chunk, so a loop is written to be left and resumed there.
 
 mod attempt;
+mod together;
 
 use std::cell::RefCell;
 
@@ -11,6 +14,7 @@ use super::fault::Fault;
 use super::harness::{AppendError, Harness, Ordinal};
 use super::profile::Traits;
 use super::script::{Script, StepScript, TurnScript};
+pub use together::together;
 
 /// What an agent did, for whoever keeps notes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -59,6 +63,8 @@ pub struct Agent<'a> {
     traits: &'a Traits,
     fault: Fault,
     watch: Option<&'a dyn Streamed>,
+    /// Whether its chunks are those that the rig marks: one agent's of a process are.
+    marks: bool,
     /// Milliseconds between two chunks, as a fraction.
     gap_ms: f64,
     began: u64,
@@ -76,23 +82,38 @@ impl<'a> Agent<'a> {
         watch: Option<&'a dyn Streamed>,
     ) -> Agent<'a> {
         let (began, done) = (harness.now(), RefCell::default());
-        Agent { harness, session, traits, fault, watch, gap_ms: 1000.0 / rate, began, done }
+        Agent { harness, session, traits, fault, watch, marks: true, gap_ms: 1000.0 / rate, began, done }
+    }
+
+    /// The same agent beside the one that the rig looks at: its chunks bear no marks.
+    #[must_use]
+    pub fn beside(self) -> Agent<'a> {
+        Agent { marks: false, ..self }
     }
 
     /// Plays the script to its end, or until the process is killed.
     pub fn play(&self, script: &Script) -> Done {
-        for (turn, of) in (1..).zip(&script.turns) {
-            if self.turn(turn, of) {
-                break;
-            }
-        }
+        together(&[(self, script)]);
         self.done.borrow().clone()
     }
 
+    /// What it did so far.
+    pub fn done(&self) -> Done {
+        self.done.borrow().clone()
+    }
+
+    async fn session(&self, script: &Script) {
+        for (turn, of) in (1..).zip(&script.turns) {
+            if self.turn(turn, of).await {
+                break;
+            }
+        }
+    }
+
     /// Plays one turn; true when nothing comes after it.
-    fn turn(&self, turn: u32, script: &TurnScript) -> bool {
+    async fn turn(&self, turn: u32, script: &TurnScript) -> bool {
         let whole = Place { turn, step: 0 };
-        let halt = self.steps(turn, script).err();
+        let halt = self.steps(turn, script).await.err();
         let (end, error) = match halt {
             None => (TurnEnd::Completed, None),
             Some(Halt::Cancelled) => (TurnEnd::Aborted, None),
@@ -110,23 +131,23 @@ impl<'a> Agent<'a> {
         end != TurnEnd::Completed
     }
 
-    fn steps(&self, turn: u32, script: &TurnScript) -> Result<(), Halt> {
+    async fn steps(&self, turn: u32, script: &TurnScript) -> Result<(), Halt> {
         let whole = Place { turn, step: 0 };
         self.append(Body::TurnStart(whole), None)?;
         self.append(Body::UserMessage(whole, script.user.as_str().into()), None)?;
         for (step, of) in (1..).zip(&script.steps) {
-            self.step(Place { turn, step }, of)?;
+            self.step(Place { turn, step }, of).await?;
         }
         Ok(())
     }
 
-    fn step(&self, place: Place, script: &StepScript) -> Result<(), Halt> {
+    async fn step(&self, place: Place, script: &StepScript) -> Result<(), Halt> {
         self.append(Body::StepStart(place), None)?;
         for kind in &script.others {
             let data = serde_json::json!({ "turn": place.turn });
             self.append(Body::Other(Box::new(Other { kind: kind.as_str().into(), data })), None)?;
         }
-        let halt = self.request(place, script).err();
+        let halt = self.request(place, script).await.err();
         if !matches!(halt, Some(Halt::Killed)) {
             self.append(Body::StepEnd(place), None)?;
         }
@@ -134,15 +155,15 @@ impl<'a> Agent<'a> {
     }
 
     /// One request, with a second attempt where the fault asks for one.
-    fn request(&self, place: Place, script: &StepScript) -> Result<(), Halt> {
+    async fn request(&self, place: Place, script: &StepScript) -> Result<(), Halt> {
         let mut attempt = self.attempt(place);
-        let mut ended = attempt.stream(&script.chunks);
+        let mut ended = attempt.stream(&script.chunks).await;
         if let (Err(Halt::Failed(_)), Fault::Retry(_)) = (&ended, self.fault) {
             attempt.fail()?;
             let data = serde_json::json!({ "turn": place.turn, "step": place.step });
             self.append(Body::Other(Box::new(Other { kind: "llm/retry".into(), data })), None)?;
             attempt = self.attempt(place);
-            ended = attempt.stream(&script.chunks);
+            ended = attempt.stream(&script.chunks).await;
         }
         match ended {
             Ok(()) => attempt.commit()?,

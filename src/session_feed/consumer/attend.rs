@@ -80,7 +80,10 @@ pub fn attend<'h>(
     let (log_too, main): (Option<Rc<dyn Listener>>, Rc<dyn Listener>) =
         if two_listeners && Feed::Log.streams(traits) {
             let dim = Rc::new(Dim::default());
-            (Some(Rc::new(Resets(dim.clone()))), Rc::new(Draws { dim, ear: attendance.ear.clone() }))
+            (
+                Some(Rc::new(Resets { dim: dim.clone(), session })),
+                Rc::new(Draws { dim, ear: attendance.ear.clone() }),
+            )
         } else {
             (None, attendance.ear.clone())
         };
@@ -131,7 +134,7 @@ impl Attendance<'_> {
                     .collect();
                 self.ear.catch_up(self.harness, &missed, &|seq| of.get(&seq).copied());
             }
-            Feed::Frames => self.ear.take_prefix(self.harness, &self.harness.prefix()),
+            Feed::Frames => self.ear.take_prefix(self.harness, &self.harness.prefix(self.session)),
             // A live event is gone once it was emitted.
             Feed::Chunks => {}
         }

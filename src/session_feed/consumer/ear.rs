@@ -64,6 +64,11 @@ impl Ear {
         Rc::new(Ear { consumer, session, away, seen, frame: Cell::new(None), shipped: RefCell::default() })
     }
 
+    /// Whose text it takes.
+    pub fn session(&self) -> SessionId {
+        self.session
+    }
+
     /// What it got so far.
     pub fn seen(&self) -> Seen {
         self.seen.borrow().clone()
@@ -207,6 +212,10 @@ impl Listener for Ear {
             return Ok(());
         }
         self.append_note(harness, session)?;
+        // Whose agent it is was looked up: another one's text is not taken for its own.
+        if session != self.session {
+            return Ok(());
+        }
         self.take(harness, place, chunk, harness.marked());
         Ok(())
     }

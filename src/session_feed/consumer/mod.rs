@@ -8,6 +8,8 @@ mod replay;
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 pub use attend::{Attendance, attend};
 pub(super) use ear::piece as piece_of;
 pub use ear::{Ear, Seen};
@@ -18,7 +20,8 @@ use super::profile::{KeptChunks, LiveStream, Traits};
 use crate::record::Hop;
 
 /// A consumer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub enum Consumer {
     /// Writes the log to disk; wants no text.
     Persistence,
@@ -199,6 +202,20 @@ impl fmt::Display for Consumer {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no consumer called `{0}`")]
 pub struct NoConsumer(pub String);
+
+impl From<Consumer> for String {
+    fn from(it: Consumer) -> String {
+        it.to_string()
+    }
+}
+
+impl TryFrom<String> for Consumer {
+    type Error = NoConsumer;
+
+    fn try_from(text: String) -> Result<Consumer, NoConsumer> {
+        text.parse()
+    }
+}
 
 impl FromStr for Consumer {
     type Err = NoConsumer;

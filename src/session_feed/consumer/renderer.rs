@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use super::ear::Ear;
-use crate::session_feed::bus::{Listener, Payload, Thrown};
+use crate::session_feed::bus::{Listener, Payload, SessionId, Thrown};
 use crate::session_feed::chunk::{BlockKind, Chunk};
 use crate::session_feed::event::Body;
 use crate::session_feed::harness::Harness;
@@ -23,11 +23,16 @@ pub(super) struct Draws {
 }
 
 /// Resets the style from the log, at the start of a text block.
-pub(super) struct Resets(pub(super) Rc<Dim>);
+pub(super) struct Resets {
+    pub(super) dim: Rc<Dim>,
+    pub(super) session: SessionId,
+}
 
 impl Listener for Draws {
     fn hear(&self, harness: &Harness, what: Payload<'_>) -> Result<(), Thrown> {
-        match what.chunk().and_then(Chunk::delta) {
+        let own =
+            (what.session() == self.ear.session()).then(|| what.chunk().and_then(Chunk::delta)).flatten();
+        match own {
             Some((BlockKind::Reasoning, ..)) => self.dim.0.set(true),
             Some((BlockKind::Text, _, text)) if self.dim.0.get() && !text.is_empty() => {
                 self.ear.wrong_style();
@@ -40,10 +45,11 @@ impl Listener for Draws {
 
 impl Listener for Resets {
     fn hear(&self, _: &Harness, what: Payload<'_>) -> Result<(), Thrown> {
-        if let Payload::Logged { event, .. } = what
+        if let Payload::Logged { event, session } = what
+            && session == self.session
             && let Body::Chunk(_, Chunk::BlockStart { kind: BlockKind::Text, .. }) = &event.body
         {
-            self.0.0.set(false);
+            self.dim.0.set(false);
         }
         Ok(())
     }

@@ -5,20 +5,23 @@
 
 mod figures;
 mod listeners;
+mod sent;
 mod settle;
 #[cfg(test)]
 mod tests;
 mod trace;
 
 use std::cell::RefCell;
+use std::iter;
 use std::path::Path;
 use std::rc::Rc;
 
-use super::agent::{Agent, Done, Streamed};
+use serde::{Deserialize, Serialize};
+
+use super::agent::{Agent, Done, Streamed, together};
 use super::bus::{ASSISTANT_STREAM, SESSION_EVENT, STREAM_CHUNK, SessionId};
 use super::chunk::Chunk;
 use super::consumer::{Attendance, Consumer, attend};
-use super::event::Event;
 use super::fault::Fault;
 use super::harness::{Harness, Ordinal};
 use super::keeper::Keeper;
@@ -29,13 +32,15 @@ use super::store::{
     load_lines,
 };
 use listeners::{Plain, Thrower, Watcher, watchers};
+pub use sent::{Sent, Stopped};
 pub use settle::{Accounts, Played};
 
 /// When every session begins, milliseconds since the epoch. Fixed, so that a log has the same bytes in every run.
 pub const BEGINS: u64 = 1_750_000_000_000;
 
 /// Plain listeners beside the consumer and the store, which do nothing.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Listeners {
     /// On the log feed.
     pub log: u32,
@@ -60,6 +65,9 @@ pub struct Plan<'a> {
     pub packed: bool,
     /// Who else listens.
     pub listeners: Listeners,
+    /// Sessions of the process, at least one. The consumer's is the first; nothing goes wrong in the others, which stream the
+    /// same, chunk by chunk in turn with it.
+    pub sessions: u32,
 }
 
 /// Plays it, on a store in memory.
@@ -93,13 +101,6 @@ pub fn play_on_disk(plan: &Plan<'_>, file: &Path) -> Result<Played, StoreError> 
     let run = Run::of(plan, JsonlStore::<LogFile>::create(file, SESSION, plan.packed)?);
     let stored = file.exists().then(|| load(file));
     Ok(run.settle(stored))
-}
-
-/// What the log holds when the run is over or its process is killed, durable or not, and when that is, in milliseconds
-/// since the epoch.
-pub fn logged(plan: &Plan<'_>) -> (Vec<Rc<Event>>, u64) {
-    let run = Run::of(plan, JsonlStore::new(Memory::default(), SESSION, plan.packed));
-    (run.harness.log(run.session), run.harness.now())
 }
 
 /// A run that is over, before anybody looks at it.
@@ -168,7 +169,13 @@ impl<'a, S: Store + 'static> Run<'a, S> {
         }
         let watch = Watch { produced: RefCell::default(), attendance: attendance.as_ref() };
         let agent = Agent::new(&harness, session, traits, plan.fault, plan.script.rate, Some(&watch));
-        let done = agent.play(plan.script);
+        let others: Vec<Agent<'_>> = (1..plan.sessions)
+            .map(|_| harness.open(Vec::new()))
+            .map(|other| Agent::new(&harness, other, traits, Fault::None, plan.script.rate, None).beside())
+            .collect();
+        let agents: Vec<_> = iter::once(&agent).chain(&others).map(|agent| (agent, plan.script)).collect();
+        together(&agents);
+        let done = agent.done();
         if !done.killed {
             harness.settle();
             // A session that is disposed of writes what is pending.

@@ -33,6 +33,7 @@ struct Run<'a> {
     policy: P,
     packed: bool,
     listeners: Listeners,
+    sessions: u32,
 }
 
 impl Default for Run<'_> {
@@ -47,6 +48,7 @@ impl Default for Run<'_> {
             policy: P::TurnEnd,
             packed: false,
             listeners,
+            sessions: 1,
         }
     }
 }
@@ -62,6 +64,7 @@ impl Run<'_> {
             policy: self.policy,
             packed: self.packed,
             listeners: self.listeners,
+            sessions: self.sessions,
         })
     }
 
@@ -450,23 +453,43 @@ fn every_consumer_adds_up_in_every_variant_under_every_fault() {
 
 /// Row 9: a plugin that looks agents up hears of every session, and has to tell them apart.
 #[test]
-fn row_9c_a_global_listener_hears_of_all_sessions() {
-    use crate::session_feed::agent::Agent;
-    use crate::session_feed::bus::SESSION_EVENT;
-    use crate::session_feed::consumer::Ear;
+fn row_9c_with_several_sessions_an_unfiltered_plugin_sees_all_of_them() {
+    let run = |variant, consumer, sessions| Run { variant, consumer, sessions, ..Run::default() }.play();
+    for variant in ["mirrored", "mirror-removed"] {
+        let [alone, crowd] = [1, 3].map(|n| run(variant, Consumer::MigratedPlugin, n));
+        let c = chat().chunks().count() as u64;
+        let (looked, filtered) = (crowd.figures[&F::LookupHits], crowd.figures[&F::Filtered]);
+        assert_eq!((looked, filtered), (3 * c, 3 * (crowd.figures[&F::Events] - c)), "{variant}");
+        assert_eq!(crowd.figures[&F::HandledChunks], c, "the text of the others is theirs");
+        assert_eq!((text(&crowd), &crowd.reply), (text(&alone), &alone.reply));
+        assert_eq!(crowd.figures[&F::Dispatches], 3 * alone.figures[&F::Dispatches]);
+        assert_eq!(crowd.figures[&F::DivergentChunks], 0);
+    }
+    // Everybody else takes its own session's, and its log is what it is without the others.
+    for variant in ALL {
+        for consumer in Consumer::ALL {
+            let [alone, crowd] = [1, 3].map(|n| run(variant, consumer, n));
+            assert_eq!((text(&alone), &alone.view), (text(&crowd), &crowd.view), "{variant} {consumer}");
+            for figure in [F::DurableBytes, F::StyleErrors, F::SeqGaps, F::HandledChunks, F::MissedWhileAway]
+            {
+                let both = [&alone, &crowd].map(|played| played.figures.get(&figure));
+                assert_eq!(both[0], both[1], "{variant} {consumer} {figure:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn agents_take_turns_at_every_chunk_and_a_kill_takes_them_all() {
+    use crate::session_feed::agent::{Agent, together};
     use crate::session_feed::harness::Harness;
     let variant = Variants::embedded().unwrap().get("mirror-removed").unwrap();
-    let traits = variant.traits();
+    let (traits, script) = (variant.traits(), chat());
     let harness = Harness::new(traits.bus.clone(), BEGINS, true);
-    let sessions: Vec<_> = (0..3).map(|_| harness.open(Vec::new())).collect();
-    let (plugin, bridge) = (Ear::new(Consumer::MigratedPlugin, 0), Ear::new(Consumer::AcpPerDelta, 0));
-    harness.on(SESSION_EVENT, plugin.clone());
-    harness.on(SESSION_EVENT, bridge.clone());
-    let script = chat();
-    for session in sessions {
-        Agent::new(&harness, session, traits, Fault::None, script.rate, None).play(&script);
-    }
-    let c = script.chunks().count() as u64;
-    assert_eq!(plugin.seen().hits, 3 * c);
-    assert_eq!(bridge.seen().handled.len() as u64, c, "who follows one session takes that one's");
+    let agents = [Fault::None, Fault::Kill(9), Fault::None].map(|fault| {
+        let session = harness.open(Vec::new());
+        Agent::new(&harness, session, traits, fault, script.rate, None)
+    });
+    together(&agents.each_ref().map(|agent| (agent, &script)));
+    assert_eq!(agents.each_ref().map(|agent| agent.done().streamed), [9, 9, 8]);
 }

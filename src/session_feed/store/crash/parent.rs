@@ -10,7 +10,11 @@ use std::time::Duration;
 use rustix::process::Signal;
 
 use super::super::load::{LoadError, Loaded, load};
-use super::{FEED_WRITER, Plan, Told};
+use super::Told;
+
+/// The word on the command line that makes this program a writer: `skewlab feed-writer FILE`. It is in no help text: nobody
+/// but skewlab starts one.
+pub const FEED_WRITER: &str = "feed-writer";
 
 /// How long a writer may take to stop where its plan says.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -67,15 +71,15 @@ pub enum CrashError {
     Load(#[from] LoadError),
 }
 
-/// Starts `program`, which is skewlab, as a writer of the new file `file`, ends it with SIGKILL and loads what it left.
-pub fn written_by_child(
+/// Starts `program`, which is skewlab, as a writer of the new file `file` by a plan of one line, ends it with SIGKILL and loads
+/// what it left.
+pub(in crate::session_feed) fn killed_child(
     program: &Path,
-    plan: &Plan,
+    plan: &str,
     file: &Path,
     kill: Kill,
 ) -> Result<Survived, CrashError> {
     let start = |error| CrashError::Start { program: program.to_owned(), error };
-    let plan = serde_json::to_string(plan).map_err(|error| start(error.into()))?;
     let mut command = Command::new(program);
     command.arg(FEED_WRITER).arg(file).env_clear();
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
