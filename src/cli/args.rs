@@ -16,6 +16,8 @@ use super::idle;
 use super::judge;
 use super::live::LiveCommand;
 use super::model;
+use super::report;
+use super::reports::Reports;
 
 /// Finds silent streaming loss between server and client releases before a release does.
 #[derive(Debug, Parser)]
@@ -58,6 +60,7 @@ pub(super) enum Command {
     Calibrate(Calibrate),
     /// Judge a recorded live run by the rules of today
     Judge(judge::Judge),
+    Report(report::Report),
 }
 
 #[derive(Debug, Subcommand)]
@@ -138,6 +141,8 @@ pub(super) struct Matrix {
     /// Write run.json into this folder
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) reports: Reports,
     /// What goes to standard output
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub(super) format: Format,

@@ -8,6 +8,7 @@ use crate::judge::ExitCode;
 use crate::live::env::EnvError;
 use crate::live::extract::ExtractError;
 use crate::live::model::ModelError;
+use crate::record::StoredError;
 use crate::report::StoreError;
 use crate::run::CellFault;
 use crate::run::attach::AttachError;
@@ -55,6 +56,8 @@ pub(super) enum CliError {
     Attach(#[from] AttachError),
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error(transparent)]
+    Stored(#[from] StoredError),
     #[error(transparent)]
     Calibrate(#[from] CalibrateError),
     #[error(transparent)]

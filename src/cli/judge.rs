@@ -9,10 +9,10 @@ use serde::de::DeserializeOwned;
 use super::args::Format;
 use super::error::CliError;
 use super::live::record::{CONTENTS, Contents, RECORD_SCHEMA};
+use super::reports::Reports;
 use super::{matrix, plan};
 use crate::judge::{ExitCode, exit_code};
 use crate::live::capture::{CAPTURE_SCHEMA, Capture};
-use crate::report;
 use crate::suite::live::LivePlan;
 
 #[derive(Debug, ClapArgs)]
@@ -26,12 +26,15 @@ pub(super) struct Judge {
     /// Write run.json into this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    reports: Reports,
     /// What goes to standard output
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
 }
 
 pub(super) fn run(args: &Judge) -> Result<ExitCode, CliError> {
+    args.reports.check()?;
     let catalogue = plan::catalogue(args.profiles.as_ref())?;
     let list = args.dir.join(CONTENTS);
     if !list.exists() {
@@ -65,13 +68,11 @@ pub(super) fn run(args: &Judge) -> Result<ExitCode, CliError> {
     }
     let today = chrono::DateTime::<chrono::Utc>::from(std::time::SystemTime::now()).date_naive();
     let run = plan.judge(&captures, today);
-    let written = match &args.out {
-        Some(dir) => report::write_atomically(&dir.join("run.json"), |out| report::json(&run, out)),
-        None => Ok(()),
-    };
-    matrix::print(&run, args.format)?;
-    written?;
-    Ok(exit_code(&run))
+    let (run, kept) = args.reports.keep(run, args.out.as_deref());
+    let printed = matrix::print(&run, args.format);
+    let code = kept.code(exit_code(&run));
+    printed?;
+    Ok(code)
 }
 
 /// A file of a recording; one of another schema is refused before anything else in it is read.

@@ -14,6 +14,7 @@ use crate::seed::Seed;
 use crate::suite;
 
 pub(super) fn run(args: &Matrix) -> Result<ExitCode, CliError> {
+    args.reports.check()?;
     let plan = plan::plan(&args.cells)?;
     let jobs = match args.jobs {
         Some(jobs) => usize::from(jobs),
@@ -42,14 +43,12 @@ pub(super) fn run(args: &Matrix) -> Result<ExitCode, CliError> {
         }
     };
     progress.clear();
-    let written = match &args.out {
-        Some(dir) => report::write_atomically(&dir.join("run.json"), |out| report::json(&run, out)),
-        None => Ok(()),
-    };
+    let (run, kept) = args.reports.keep(run, args.out.as_deref());
     // What was found is shown even when it could not be kept.
-    print(&run, args.format)?;
-    written?;
-    Ok(exit_code(&run))
+    let printed = print(&run, args.format);
+    let code = kept.code(exit_code(&run));
+    printed?;
+    Ok(code)
 }
 
 /// Prints a run as it was asked for.

@@ -21,6 +21,8 @@ mod live;
 mod matrix;
 mod model;
 mod plan;
+mod report;
+mod reports;
 mod serve;
 
 use std::process::ExitCode;
@@ -56,6 +58,7 @@ pub fn main() -> ExitCode {
         Command::Idle(idle) => idle::run(idle),
         Command::Serve(serve) => serve::run(serve),
         Command::Model(model) => model::run(model),
+        Command::Report(args) => report::run(args),
         Command::Judge(args) => judge::run(args),
         Command::Live(live) => live::run(live),
         Command::Attach(attach) => attach::run(attach),

@@ -148,3 +148,30 @@ pub enum Outcome {
     /// Listed as a known failure, but it passes now or the entry has expired.
     Stale,
 }
+
+impl Outcome {
+    /// Every outcome.
+    pub const ALL: [Outcome; 4] = [Outcome::Expected, Outcome::Unexpected, Outcome::Known, Outcome::Stale];
+
+    /// The word in `run.json` and in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Outcome::Expected => "expected",
+            Outcome::Unexpected => "unexpected",
+            Outcome::Known => "known",
+            Outcome::Stale => "stale",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outcomes_are_named_alike_in_results_and_reports() {
+        for outcome in Outcome::ALL {
+            assert_eq!(serde_json::to_value(outcome).unwrap(), outcome.as_str());
+        }
+    }
+}

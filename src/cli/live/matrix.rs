@@ -9,6 +9,7 @@ use super::Parties;
 use super::parties::{clients, servers};
 use crate::cli::args::Format;
 use crate::cli::error::CliError;
+use crate::cli::reports::Reports;
 use crate::cli::{interrupt, matrix, plan};
 use crate::judge::{ExitCode, exit_code};
 use crate::live::env::find_chromium;
@@ -36,6 +37,8 @@ pub(in crate::cli) struct LiveMatrix {
     /// Write run.json into this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    reports: Reports,
     /// Keep every frame with its time and direction in this folder, for `skewlab judge`
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
@@ -48,6 +51,7 @@ pub(in crate::cli) struct LiveMatrix {
 }
 
 pub(super) fn run(args: &LiveMatrix) -> Result<ExitCode, CliError> {
+    args.reports.check()?;
     let catalogue = plan::catalogue(args.profiles.as_ref())?;
     let cache = args.parties.cache()?;
     let servers = servers(&cache, &args.parties.servers, &catalogue)?;
@@ -77,22 +81,20 @@ pub(super) fn run(args: &LiveMatrix) -> Result<ExitCode, CliError> {
     let outcome = plan.run(&options, today, &stop, &|cell| progress.step(cell));
     Progress::clear();
     let outcome = outcome.map_err(|fault| CliError::Start(fault.to_string()))?;
-    let written = match &args.out {
-        Some(dir) => report::write_atomically(&dir.join("run.json"), |out| report::json(&outcome.run, out)),
-        None => Ok(()),
-    };
-    // What was found is shown even when it could not be kept.
-    matrix::print(&outcome.run, args.format)?;
-    if args.format == Format::Table {
-        held(&outcome.memory)?;
-    }
-    let kept = match &args.record {
+    let recorded = match &args.record {
         Some(dir) => super::record::keep(dir, &args.scenarios, &plan, &outcome),
         None => Ok(()),
     };
-    written?;
-    kept?;
-    Ok(exit_code(&outcome.run))
+    let (run, kept) = args.reports.keep(outcome.run, args.out.as_deref());
+    // What was found is shown even when it could not be kept.
+    let printed = matrix::print(&run, args.format).and_then(|()| match args.format {
+        Format::Table => held(&outcome.memory),
+        Format::Json => Ok(()),
+    });
+    let code = kept.code(exit_code(&run));
+    printed?;
+    recorded?;
+    Ok(code)
 }
 
 /// What the parties held at most.

@@ -1,0 +1,89 @@
+//! `skewlab report`: results that were kept, in the format that somebody needs.
+
+use std::collections::HashMap;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args as ClapArgs;
+
+use super::error::CliError;
+use super::reports::{ReportFormat, plain, render};
+use crate::judge::ExitCode;
+use crate::record::Document;
+use crate::report;
+
+/// Show results that were kept: as tables, or in a format that other tools read.
+#[derive(Debug, ClapArgs)]
+pub(super) struct Report {
+    /// Results: a run.json, a folder with one, or another file that skewlab wrote (those as terminal or json)
+    #[arg(value_name = "RUN", required = true)]
+    runs: Vec<PathBuf>,
+    /// What they become
+    #[arg(long, value_enum, default_value_t = ReportFormat::Terminal)]
+    format: ReportFormat,
+    /// Write it into this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &Report) -> Result<ExitCode, CliError> {
+    let files: Vec<PathBuf> = args.runs.iter().map(|path| file(path)).collect();
+    // All are read before anything is written.
+    let documents: Vec<Document> = files.iter().map(|path| Document::read(path)).collect::<Result<_, _>>()?;
+    fits(args.format, &files, &documents)?;
+    match &args.out {
+        Some(path) => report::write_atomically(path, |out| plain(args.format, &documents, out))?,
+        None if args.format == ReportFormat::Terminal => {
+            let mut out = BufWriter::new(anstream::stdout().lock());
+            render(args.format, &documents, &mut out)?;
+            out.flush()?;
+        }
+        None => {
+            let mut out = BufWriter::new(std::io::stdout().lock());
+            render(args.format, &documents, &mut out)?;
+            out.flush()?;
+        }
+    }
+    let empty = |document: &Document| matches!(document, Document::Run(run) if run.cells.is_empty());
+    match documents.iter().position(empty) {
+        Some(at) => Err(CliError::NothingRan(format!(": {} has none", files[at].display()))),
+        None => Ok(ExitCode::AllAsExpected),
+    }
+}
+
+/// The file that was meant: of a folder its `run.json`.
+fn file(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join("run.json") } else { path.to_owned() }
+}
+
+/// Whether the format can hold these results; one document for several runs needs cells that can be told apart.
+fn fits(format: ReportFormat, files: &[PathBuf], documents: &[Document]) -> Result<(), CliError> {
+    if format.takes_everything() {
+        return Ok(());
+    }
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    for (at, document) in documents.iter().enumerate() {
+        let Document::Run(run) = document else {
+            let why = "holds cells of a run, and this file has none; `terminal` and `json` show it";
+            return Err(CliError::Usage(format!(
+                "{}: a result of schema `{}`: the format `{}` {why}",
+                files[at].display(),
+                document.schema(),
+                format.as_str(),
+            )));
+        };
+        for cell in run.cells.iter().filter(|_| format.is_one_document()) {
+            if let Some(before) = seen.insert(&cell.id, at) {
+                let (before, now) = (files[before].display(), files[at].display());
+                let both = if before.to_string() == now.to_string() { "twice" } else { "too" };
+                return Err(CliError::Usage(format!(
+                    "{now}: cell `{}` is in {before} {both}, and one document of format `{}` cannot tell them apart; \
+                     render the runs one by one",
+                    cell.id,
+                    format.as_str(),
+                )));
+            }
+        }
+    }
+    Ok(())
+}

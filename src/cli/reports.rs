@@ -1,0 +1,205 @@
+//! `--report FORMAT=PATH`: the result in other formats, beside what goes to standard output.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args as ClapArgs, ValueEnum};
+
+use super::error::CliError;
+use crate::agent_server::profile::nearest;
+use crate::judge::ExitCode;
+use crate::record::{Document, Run};
+use crate::report::{self, StoreError};
+
+/// A format that a result is rendered in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ReportFormat {
+    /// Tables for a person
+    Terminal,
+    /// The result as skewlab keeps it; several are one after the other
+    Json,
+    /// `OpenMetrics` text: gauges for Prometheus
+    #[value(name = "openmetrics")]
+    OpenMetrics,
+    /// One row a cell; texts that a spreadsheet would calculate begin with an apostrophe
+    Csv,
+}
+
+impl ReportFormat {
+    const ALL: [ReportFormat; 4] =
+        [ReportFormat::Terminal, ReportFormat::Json, ReportFormat::OpenMetrics, ReportFormat::Csv];
+
+    /// As it is typed.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            ReportFormat::Terminal => "terminal",
+            ReportFormat::Json => "json",
+            ReportFormat::OpenMetrics => "openmetrics",
+            ReportFormat::Csv => "csv",
+        }
+    }
+
+    /// Whether it has something for results that are no runs.
+    pub(super) fn takes_everything(self) -> bool {
+        matches!(self, ReportFormat::Terminal | ReportFormat::Json)
+    }
+
+    /// Whether several runs become one document in which cells are known by their ids.
+    pub(super) fn is_one_document(self) -> bool {
+        matches!(self, ReportFormat::OpenMetrics | ReportFormat::Csv)
+    }
+}
+
+/// Renders results. What is no run is left out of the formats that hold cells; who lets files in has looked before.
+pub(super) fn render(format: ReportFormat, documents: &[Document], out: &mut dyn Write) -> io::Result<()> {
+    let runs: Vec<&Run> = documents
+        .iter()
+        .filter_map(|document| match document {
+            Document::Run(run) => Some(&**run),
+            _ => None,
+        })
+        .collect();
+    match format {
+        ReportFormat::Terminal => {
+            for (at, document) in documents.iter().enumerate() {
+                if documents.len() > 1 {
+                    let gap = if at == 0 { "" } else { "\n" };
+                    writeln!(out, "{gap}=== result {} of {}\n", at + 1, documents.len())?;
+                }
+                report::document_table(document, out)?;
+            }
+            Ok(())
+        }
+        ReportFormat::Json => documents.iter().try_for_each(|document| report::document_json(document, out)),
+        ReportFormat::OpenMetrics => report::openmetrics(&runs, out),
+        ReportFormat::Csv => report::csv(&runs, out),
+    }
+}
+
+/// The same for a file, which has no colours.
+pub(super) fn plain(format: ReportFormat, documents: &[Document], out: &mut dyn Write) -> io::Result<()> {
+    if format != ReportFormat::Terminal {
+        return render(format, documents, out);
+    }
+    let mut stripped = anstream::AutoStream::never(Vec::new());
+    render(format, documents, &mut stripped)?;
+    out.write_all(&stripped.into_inner())
+}
+
+/// One report that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Wanted {
+    format: ReportFormat,
+    path: PathBuf,
+}
+
+/// Reports of a command that runs cells.
+#[derive(Debug, Clone, Default, ClapArgs)]
+pub(super) struct Reports {
+    /// Write the result in this format into this file too, as in csv=cells.csv; may be repeated. Formats: those of
+    /// `skewlab report --format`
+    #[arg(long = "report", value_name = "FORMAT=PATH", value_parser = wanted)]
+    wanted: Vec<Wanted>,
+}
+
+/// What became of the files of a run.
+#[must_use]
+pub(super) struct Kept {
+    failed: Vec<StoreError>,
+}
+
+impl Kept {
+    /// Says what could not be written. The code of the run, which a file that is missing does not hide; a run without a
+    /// fault of its own ends with 1.
+    pub(super) fn code(self, of_run: ExitCode) -> ExitCode {
+        for error in &self.failed {
+            anstream::eprintln!("error: {error}");
+        }
+        match of_run {
+            ExitCode::AllAsExpected if !self.failed.is_empty() => ExitCode::Internal,
+            own => own,
+        }
+    }
+}
+
+impl Reports {
+    /// What can be said before the work: two reports in one file.
+    pub(super) fn check(&self) -> Result<(), CliError> {
+        for (at, one) in self.wanted.iter().enumerate() {
+            if let Some(other) = self.wanted[..at].iter().find(|other| other.path == one.path) {
+                let (a, b) = (other.format.as_str(), one.format.as_str());
+                let path = one.path.display();
+                return Err(CliError::Usage(format!(
+                    "--report: {a} and {b} would both be written to {path}"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes `run.json` into the folder, if there is one, and every report; one that cannot be written stops no other.
+    pub(super) fn keep(&self, run: Run, out: Option<&Path>) -> (Run, Kept) {
+        let mut failed = Vec::new();
+        if let Some(dir) = out {
+            failed
+                .extend(report::write_atomically(&dir.join("run.json"), |out| report::json(&run, out)).err());
+        }
+        let documents = [Document::Run(Box::new(run))];
+        for Wanted { format, path } in &self.wanted {
+            let write = |out: &mut dyn Write| plain(*format, &documents, out);
+            failed.extend(report::write_atomically(path, write).err());
+        }
+        let [Document::Run(run)] = documents else { unreachable!("it was put in as a run") };
+        (*run, Kept { failed })
+    }
+}
+
+/// Reads `csv=cells.csv`.
+fn wanted(text: &str) -> Result<Wanted, String> {
+    let all = || ReportFormat::ALL.map(ReportFormat::as_str).join(", ");
+    let Some((name, path)) = text.split_once('=') else {
+        return Err(format!("expected FORMAT=PATH, as in csv=cells.csv; formats are {}", all()));
+    };
+    let Some(format) = ReportFormat::ALL.into_iter().find(|format| format.as_str() == name) else {
+        let hint = nearest(name, ReportFormat::ALL.iter().map(|format| format.as_str()));
+        return Err(format!("no format `{name}`{hint}; formats are {}", all()));
+    };
+    match path {
+        "" => Err(format!("no path behind `{name}=`")),
+        "-" => Err("`-` is no file: standard output is for what `--format` asks, so name a file".to_owned()),
+        path => Ok(Wanted { format, path: path.into() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_is_a_format_and_a_path() {
+        let path = |text| wanted(text).unwrap().path;
+        assert_eq!(path("csv=a=b.csv"), PathBuf::from("a=b.csv"));
+        for (bad, why) in [
+            ("cells.csv", "expected FORMAT=PATH"),
+            ("opnmetrics=x", "did you mean `openmetrics`?"),
+            ("csv=", "no path"),
+            ("csv=-", "name a file"),
+            ("=x", "no format ``"),
+        ] {
+            let told = wanted(bad).unwrap_err();
+            assert!(told.contains(why), "{bad}: {told}");
+        }
+        let names: Vec<String> = ReportFormat::value_variants()
+            .iter()
+            .map(|format| format.to_possible_value().unwrap().get_name().to_owned())
+            .collect();
+        assert_eq!(names, ReportFormat::ALL.map(ReportFormat::as_str), "typed alike in both places");
+    }
+
+    #[test]
+    fn two_reports_need_two_files() {
+        let both = |b| Reports { wanted: vec![wanted("csv=a").unwrap(), wanted(b).unwrap()] };
+        assert!(both("json=b").check().is_ok());
+        assert!(both("json=a").check().unwrap_err().to_string().contains("csv and json"));
+    }
+}

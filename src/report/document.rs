@@ -1,0 +1,37 @@
+//! A result of any kind, as the command that made it shows it.
+
+use std::io::{self, Write};
+
+use super::{
+    attach_json, attach_table, bench_json, bench_table, certificate_table, feed_bench_json, feed_bench_table,
+    idle_json, idle_table, json, live_bench_json, live_bench_table, live_idle_table, matrix_table,
+};
+use crate::record::Document;
+
+/// For a person. Colours are ANSI; hand over a writer that strips them where they are not wanted.
+pub fn document_table(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+    match document {
+        Document::Run(run) => matrix_table(run, out),
+        Document::Bench(bench) => bench_table(bench, out),
+        Document::FeedBench(bench) => feed_bench_table(bench, out),
+        Document::LiveBench(bench) => live_bench_table(bench, out),
+        Document::LiveIdle(idle) => live_idle_table(idle, out),
+        Document::Idle(idle) => idle_table(idle, out),
+        Document::Attach(attach) => attach_table(attach, out),
+        Document::Certificate(certificate) => certificate_table(std::slice::from_ref(&**certificate), out),
+    }
+}
+
+/// As JSON, with its schema.
+pub fn document_json(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+    match document {
+        Document::Run(run) => json(run, out),
+        Document::Bench(bench) => bench_json(bench, out),
+        Document::FeedBench(bench) => feed_bench_json(bench, out),
+        Document::LiveBench(bench) => live_bench_json(&**bench, out),
+        Document::LiveIdle(idle) => live_bench_json(&**idle, out),
+        Document::Idle(idle) => idle_json(idle, out),
+        Document::Attach(attach) => attach_json(attach, out),
+        Document::Certificate(certificate) => live_bench_json(&**certificate, out),
+    }
+}
