@@ -18,6 +18,7 @@ use super::live::LiveCommand;
 use super::model;
 use super::report;
 use super::reports::Reports;
+use super::talk::Shown;
 
 /// Finds silent streaming loss between server and client releases before a release does.
 #[derive(Debug, Parser)]
@@ -25,6 +26,15 @@ use super::reports::Reports;
 pub(super) struct Args {
     #[command(subcommand)]
     pub(super) command: Command,
+    /// Say nothing on standard error but errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(super) quiet: bool,
+    /// Say on standard error how each cell ended
+    #[arg(short, long, global = true)]
+    pub(super) verbose: bool,
+    /// How a run that goes on is shown on standard error
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = Shown::Auto, global = true)]
+    pub(super) progress: Shown,
 }
 
 #[derive(Debug, Subcommand)]
@@ -141,6 +151,9 @@ pub(super) struct Matrix {
     /// Write run.json into this folder
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
+    /// Go on with the run in this folder that was killed or stopped: cells that are finished do not run again
+    #[arg(long, value_name = "DIR", conflicts_with = "out")]
+    pub(super) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(super) reports: Reports,
     /// What goes to standard output

@@ -21,9 +21,9 @@ use crate::scenario::ScenarioError;
 use crate::session_feed::profile::VariantError;
 use crate::session_feed::store::load::RepairError;
 use crate::session_feed::store::{LoadError, StoreError as LogError};
-use crate::suite::PlanError;
 use crate::suite::calibrate::TurnsError;
 use crate::suite::extract::ImplyError;
+use crate::suite::{JournalError, PlanError};
 use crate::swarm::SwarmError;
 use crate::wire::MutationError;
 
@@ -71,6 +71,8 @@ pub(super) enum CliError {
     #[error(transparent)]
     Imply(#[from] ImplyError),
     #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error(transparent)]
     Log(#[from] LoadError),
     #[error(transparent)]
     Repair(#[from] RepairError),
@@ -110,6 +112,7 @@ impl CliError {
             CliError::Output(_)
             | CliError::Repair(RepairError::Store(_))
             | CliError::Store(_)
+            | CliError::Journal(JournalError::File { .. })
             | CliError::Start(_)
             | CliError::Swarm(_)
             | CliError::Idle { .. }

@@ -1,15 +1,16 @@
 //! `skewlab matrix`: the main job.
 
-use std::io::{BufWriter, IsTerminal, Write};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
 
 use super::args::{Clock, Format, Matrix};
 use super::error::CliError;
-use super::{interrupt, plan};
+use super::talk::{self, Progress};
+use super::{interrupt, journal, plan};
 use crate::judge::{ExitCode, exit_code};
 use crate::record::Run;
 use crate::report;
-use crate::run::{ClockKind, Options};
+use crate::run::{CellRun, ClockKind, Options};
 use crate::seed::Seed;
 use crate::suite;
 
@@ -25,25 +26,36 @@ pub(super) fn run(args: &Matrix) -> Result<ExitCode, CliError> {
         Clock::Wall => ClockKind::Wall,
     };
     let options = Options { clock, seed: Seed(args.seed), jobs };
-    if let Some(dir) = &args.out {
+    let folder = args.resume.as_ref().or(args.out.as_ref());
+    if let Some(dir) = folder {
         // Better to know before the work than after it.
         report::writable(dir).map_err(|e| CliError::Usage(e.to_string()))?;
     }
-    let stop = interrupt::flag();
-    let progress = Progress::new(plan.cells.len());
-    let today = chrono::DateTime::<chrono::Utc>::from(std::time::SystemTime::now()).date_naive();
     let catalogue = plan::catalogue(args.cells.profiles.as_ref())?;
+    let (journal, finished) =
+        journal::open(args.out.as_deref(), args.resume.as_deref(), &plan.journalled(options))?;
+    let stop = interrupt::flag();
+    let progress = Progress::new(plan.cells.len(), finished.len());
+    let today = chrono::DateTime::<chrono::Utc>::from(std::time::SystemTime::now()).date_naive();
+    let done = |run: &CellRun| {
+        if let Some(journal) = &journal {
+            journal.keep(run);
+        }
+        let outcome = progress.wants_outcomes().then(|| plan.outcome(run, today)).flatten();
+        progress.step(outcome.as_ref());
+    };
+    let told = |why: &str| talk::note(why);
+    // CPU is a matter of the clock on the wall.
     let run = match clock {
-        ClockKind::Virtual => plan.run(options, today, &stop, &|_| progress.step()),
-        // CPU is a matter of the clock on the wall.
+        ClockKind::Virtual => plan.run_and_measure(options, finished, today, &stop, &done, &mut |_, _| None),
         ClockKind::Wall => {
-            let told = |why: &str| eprintln!("{why}");
             let mut measure = suite::by_bench(&catalogue, options.seed, &stop, &told);
-            plan.run_and_measure(options, today, &stop, &|_| progress.step(), &mut measure)
+            plan.run_and_measure(options, finished, today, &stop, &done, &mut measure)
         }
     };
     progress.clear();
-    let (run, kept) = args.reports.keep(run, args.out.as_deref());
+    let (run, mut kept) = args.reports.keep(run, folder.map(PathBuf::as_path));
+    kept.journal(journal::close(journal, &run, &stop));
     // What was found is shown even when it could not be kept.
     let printed = print(&run, args.format);
     let code = kept.code(exit_code(&run));
@@ -66,30 +78,4 @@ pub(super) fn print(run: &Run, format: Format) -> Result<(), CliError> {
         }
     }
     Ok(())
-}
-
-/// Cells done, on a terminal only.
-struct Progress {
-    total: usize,
-    done: AtomicUsize,
-    shown: bool,
-}
-
-impl Progress {
-    fn new(total: usize) -> Progress {
-        Progress { total, done: AtomicUsize::new(0), shown: std::io::stderr().is_terminal() }
-    }
-
-    fn step(&self) {
-        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        if self.shown && done.is_multiple_of(16) {
-            eprint!("\r{done}/{} cells", self.total);
-        }
-    }
-
-    fn clear(&self) {
-        if self.shown {
-            eprint!("\r{:width$}\r", "", width = 40);
-        }
-    }
 }

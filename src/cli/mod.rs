@@ -14,6 +14,7 @@ mod fanout;
 mod feed;
 mod idle;
 mod interrupt;
+mod journal;
 mod judge;
 mod key;
 mod list;
@@ -24,6 +25,7 @@ mod plan;
 mod report;
 mod reports;
 mod serve;
+mod talk;
 
 use std::process::ExitCode;
 
@@ -48,6 +50,7 @@ pub fn main() -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
+    talk::settle(talk::Talk { quiet: args.quiet, verbose: args.verbose, shown: args.progress });
     let done = match &args.command {
         Command::Matrix(matrix) => matrix::run(matrix),
         Command::Plan(plan) => plan::run(plan),

@@ -10,6 +10,7 @@ use crate::agent_server::profile::nearest;
 use crate::judge::ExitCode;
 use crate::record::{Document, Run};
 use crate::report::{self, StoreError};
+use crate::suite::JournalError;
 
 /// A format that a result is rendered in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -106,17 +107,28 @@ pub(super) struct Reports {
 #[must_use]
 pub(super) struct Kept {
     failed: Vec<StoreError>,
+    journal: Option<JournalError>,
 }
 
 impl Kept {
+    /// What became of the journal.
+    pub(super) fn journal(&mut self, ended: Result<(), JournalError>) {
+        self.journal = ended.err();
+    }
+
     /// Says what could not be written. The code of the run, which a file that is missing does not hide; a run without a
     /// fault of its own ends with 1.
     pub(super) fn code(self, of_run: ExitCode) -> ExitCode {
         for error in &self.failed {
             anstream::eprintln!("error: {error}");
         }
+        if let Some(error) = &self.journal {
+            anstream::eprintln!("error: {error}");
+        }
         match of_run {
-            ExitCode::AllAsExpected if !self.failed.is_empty() => ExitCode::Internal,
+            ExitCode::AllAsExpected if !self.failed.is_empty() || self.journal.is_some() => {
+                ExitCode::Internal
+            }
             own => own,
         }
     }
@@ -150,7 +162,7 @@ impl Reports {
             failed.extend(report::write_atomically(path, write).err());
         }
         let [Document::Run(run)] = documents else { unreachable!("it was put in as a run") };
-        (*run, Kept { failed })
+        (*run, Kept { failed, journal: None })
     }
 }
 

@@ -120,7 +120,8 @@ pub struct Timing {
     pub jobs: usize,
     /// Wall time of each cell in plan order, microseconds.
     pub cell_micros: Vec<u64>,
-    /// How the text of each cell came in time, in plan order; absent where nothing came, and in older files.
+    /// How the text of each cell came in time to the client that joined first, in plan order; absent where nothing came, and
+    /// in older files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cell_times: Vec<Option<Times>>,
 }

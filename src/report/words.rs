@@ -1,6 +1,6 @@
 //! What each verdict means, for a person who meets the word for the first time.
 
-use crate::record::Verdict;
+use crate::record::{CellResult, Outcome, Verdict};
 
 /// Meaning, and what to do about it.
 #[derive(Debug, Clone, Copy)]
@@ -69,4 +69,11 @@ pub fn explain(verdict: Verdict) -> Explained {
         ),
     };
     Explained { meaning, next }
+}
+
+/// One cell in one line: its id, its verdict, and why its outcome is not plainly expected.
+pub fn cell_line(cell: &CellResult) -> String {
+    let note = cell.outcome_note.as_deref().map(|note| format!(" ({note})")).unwrap_or_default();
+    let mark = if matches!(cell.outcome, Outcome::Expected | Outcome::Known) { " " } else { "*" };
+    format!("{mark} {}: {}{note}", cell.id, cell.verdict.as_str())
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
+use super::evidence::{Against, Read};
 use super::fault::CellFault;
 use super::observe::{Evening, observation};
 use super::parties::Parties;
@@ -17,6 +18,7 @@ use crate::agent_server::profile::{Profile, ServerTraits};
 use crate::agent_server::rest;
 use crate::agent_server::server::net::Listening;
 use crate::agent_server::server::{Clock, Dialer, Script, Server, ServerConfig, SinkModel};
+use crate::probe::ledger::Endpoint;
 use crate::record::Observation;
 use crate::scenario::Cell;
 use crate::seed::Seed;
@@ -65,7 +67,8 @@ pub fn run_cell(
         ClockKind::Wall => builder.enable_all(),
     };
     let runtime = builder.build().map_err(|e| CellFault::Setup(e.to_string()))?;
-    runtime.block_on(attended(cell, server, client, clock, seed.derive(&cell.id)))
+    let own = parties.own_server(&cell.client);
+    runtime.block_on(attended(cell, server, own, client, clock, seed.derive(&cell.id)))
 }
 
 /// What the model streams in that cell; the error says why no emulated server can.
@@ -85,6 +88,7 @@ fn load_stalls(cell: &Cell) -> Duration {
 async fn attended(
     cell: &Cell,
     server_profile: &Profile<ServerTraits>,
+    own: Option<&Profile<ServerTraits>>,
     choice: &ClientChoice,
     clock: ClockKind,
     seed: Seed,
@@ -125,8 +129,11 @@ async fn attended(
         let client = Client::new(profile, choice.list.as_deref()).map_err(|e| setup(&e))?;
         let (phase, mut phases) = watch::channel(Phase::Connecting);
         let (target, traits, stopped) = (target.clone(), profile.traits.clone(), stopped.clone());
-        attending
-            .push(tokio::spawn(async move { link::attend(&target, &traits, client, &phase, stopped).await }));
+        attending.push(tokio::spawn(async move {
+            let mut read = Read::default();
+            let attended = link::attend_before(&target, &traits, client, &phase, stopped, &mut read).await;
+            (attended, read)
+        }));
         // One after the other, so that who joins when is the same in every run. A client that never gets ready
         // is part of the answer; somebody else starts the turn all the same.
         let _ = phases.wait_for(|p| *p != Phase::Connecting).await;
@@ -137,12 +144,20 @@ async fn attended(
     timeout(limit, server.idle()).await.map_err(|_| CellFault::Deadline(limit.as_secs()))?;
     settle(clock, server_profile, &server, &cell.sink).await;
     stop.send_replace(true);
-    let mut all: Vec<Attended> = Vec::new();
+    let mut all: Vec<(Attended, Read)> = Vec::new();
     for client in attending {
         all.push(client.await.map_err(|e| CellFault::Panicked(e.to_string()))?);
     }
     let evening = Evening { notes: server.notes(), side_effects: server.side_effects() };
-    Ok(all.into_iter().map(|attended| observation(&evening, profile, attended)).collect())
+    let against = Against {
+        server: server_profile,
+        own,
+        mutation: &cell.mutation,
+        legacy: profile.traits.connect.endpoint == Endpoint::Events,
+        shows: &profile.traits.shows,
+    };
+    let observed = |(attended, read)| observation(&evening, profile, attended, &read, &against);
+    Ok(all.into_iter().map(observed).collect())
 }
 
 /// Lets frames arrive. Where time costs nothing, webhooks flush when they would; else the server is closed,

@@ -6,6 +6,7 @@ pub mod attach;
 pub mod calibrate;
 pub mod calibrate_server;
 mod cell;
+mod evidence;
 pub mod fanout;
 mod fault;
 mod feed;
@@ -44,7 +45,7 @@ pub struct Options {
 }
 
 /// One finished cell.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct CellRun {
     /// Its place in the plan.
     pub index: usize,
@@ -54,7 +55,8 @@ pub struct CellRun {
     pub micros: u64,
 }
 
-/// Runs every cell and returns the results in plan order, one a cell: a cell that did not run says so.
+/// Runs every cell that has no result among the `finished` ones, and returns all results in plan order, one a cell: a cell that
+/// did not run says so.
 ///
 /// `done` is called once a finished cell, in the order of finishing, from any worker. When `stop` turns
 /// true no further cell is started.
@@ -62,15 +64,27 @@ pub fn execute(
     cells: &[Planned],
     parties: &Parties,
     options: Options,
+    finished: Vec<CellRun>,
     stop: &AtomicBool,
     done: &(dyn Fn(&CellRun) + Sync),
 ) -> Vec<CellRun> {
     let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<Option<CellRun>>> = Mutex::new(cells.iter().map(|_| None).collect());
+    let mut results: Vec<Option<CellRun>> = cells.iter().map(|_| None).collect();
+    let mut rest = vec![true; cells.len()];
+    for run in finished {
+        let index = run.index;
+        if let Some(slot) = results.get_mut(index) {
+            (*slot, rest[index]) = (Some(run), false);
+        }
+    }
+    let (results, rest) = (Mutex::new(results), &rest);
     let worker = || {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(cell) = cells.get(index) else { return };
+            if !rest[index] {
+                continue;
+            }
             let started = Instant::now();
             let result = if stop.load(Ordering::Relaxed) {
                 Err(CellFault::Interrupted)

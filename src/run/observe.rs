@@ -1,5 +1,6 @@
 //! From the notes of both ends to one observation.
 
+use super::evidence::{Against, Ends, Read};
 use crate::agent_server::link::Attended;
 use crate::agent_server::profile::Profile;
 use crate::agent_server::profile::client::ClientTraits;
@@ -18,6 +19,8 @@ pub(super) fn observation(
     evening: &Evening,
     profile: &Profile<ClientTraits>,
     attended: Attended,
+    read: &Read,
+    against: &Against<'_>,
 ) -> Observation {
     let notes = &evening.notes;
     let link = attended.peer.and_then(|p| notes.links.get(&p)).cloned().unwrap_or_default();
@@ -25,6 +28,8 @@ pub(super) fn observation(
     let traits = &profile.traits;
     let seat = Seat { endpoint: traits.connect.endpoint, shows: &traits.shows, streams: traits.streams };
     let ledger = Ledger::settle(&notes.server, seat, &link, &trace);
+    let ends = Ends { notes, link: &link, trace: &trace, read };
+    let (first_frame, times) = (ends.first_frame(&Ledger::total(&ledger.flows), against), ends.times());
     Observation {
         streams: profile.traits.streams,
         shows: profile.traits.shows.clone(),
@@ -45,8 +50,8 @@ pub(super) fn observation(
         figures: Figures::new(),
         sources: Vec::new(),
         subscribed: None,
-        first_frame: None,
-        times: None,
+        first_frame,
+        times,
         rig_faults: ledger.faults,
     }
 }

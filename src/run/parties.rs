@@ -17,6 +17,8 @@ pub struct Parties {
     /// By name and the traits laid over it.
     servers: BTreeMap<(String, String), Arc<Profile<ServerTraits>>>,
     clients: BTreeMap<String, Arc<ClientChoice>>,
+    /// The servers of the clients' own releases, by client; only a Python client has one.
+    own: BTreeMap<String, Arc<Profile<ServerTraits>>>,
     /// Variants of the session feed, by name and the traits laid over it.
     variants: BTreeMap<(String, String), Arc<Variant>>,
 }
@@ -36,6 +38,11 @@ impl Parties {
                 let choice = catalogue.client(&cell.client)?;
                 // A client that cannot be built is an error of its profile, not of the cells that name it.
                 Client::new(&choice.profile, choice.list.as_deref())?;
+                if let Some(release) = own_release(&cell.client)
+                    && let Ok(own) = catalogue.server(release)
+                {
+                    parties.own.insert(cell.client.clone(), Arc::new(own));
+                }
                 parties.clients.insert(cell.client.clone(), Arc::new(choice));
             }
         }
@@ -64,9 +71,20 @@ impl Parties {
         self.servers.get(&key(cell)).map(Arc::as_ref)
     }
 
+    /// The server that the client was released with, if there is a profile of it.
+    pub(super) fn own_server(&self, client: &str) -> Option<&Profile<ServerTraits>> {
+        self.own.get(client).map(Arc::as_ref)
+    }
+
     pub(super) fn client(&self, name: &str) -> Option<&ClientChoice> {
         self.clients.get(name).map(Arc::as_ref)
     }
+}
+
+/// The release of a Python client, which is its server's too: `1.43.1+AB` of `python-1.43.1+AB/token_callbacks`.
+fn own_release(client: &str) -> Option<&str> {
+    let release = client.strip_prefix("python-")?;
+    Some(release.split_once('/').map_or(release, |(release, _)| release))
 }
 
 fn laid(cell: &FeedCell) -> (String, String) {

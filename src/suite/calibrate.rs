@@ -54,7 +54,7 @@ pub fn turns(
     let emulated = format!("emulated:{client}");
     let clients = [named(&real, client, package.clone()), named(&emulated, client, ClientPackage::Emulated)];
     let plan = LivePlan::of(&[SCENARIO.to_owned()], &servers, &clients, None, catalogue)?;
-    let outcome = plan.run(options, today, &AtomicBool::new(false), &|_| {})?;
+    let outcome = plan.run(options, Vec::new(), today, &AtomicBool::new(false), &|_| {})?;
     if let Some(broken) = outcome.run.cells.iter().find(|cell| cell.verdict.is_rig_fault()) {
         let note = broken.findings.first().map(|finding| finding.note.clone()).unwrap_or_default();
         return Err(TurnsError::Broken { cell: broken.id.clone(), note });

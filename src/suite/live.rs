@@ -6,10 +6,11 @@ use std::time::Instant;
 use chrono::NaiveDate;
 
 use super::assemble;
+use super::journal::Journalled;
 use super::{PlanError, Settings, written};
 use crate::agent_server::profile::Catalogue;
 use crate::live::capture::Capture;
-use crate::record::{Expected, Hop, Observation, Ran, Run, Subject};
+use crate::record::{CellResult, Expected, Hop, Observation, Ran, Run, Subject};
 use crate::run::live::{
     ClientPackage, LiveCell, LiveOptions, Memory, ServerPackage, Task, execute_live, observed,
 };
@@ -110,18 +111,40 @@ impl LivePlan {
         Ok(())
     }
 
-    /// Runs the cells and judges them.
+    /// What its journal is of.
+    pub fn journalled(&self, options: &LiveOptions) -> Journalled {
+        let cells = self.tasks.iter().map(|task| (&*task.cell.id, &*task.cell.hash));
+        Journalled::of("live", options.seed.0, cells)
+    }
+
+    /// What a finished cell means, for whoever watches a run that is not at its end.
+    pub fn outcome(&self, run: &CellRun, today: NaiveDate) -> Option<CellResult> {
+        let task = self.tasks.get(run.index)?;
+        Some(assemble::cell(&as_they_saw(&task.cell, run), &run.result, today, true))
+    }
+
+    /// Runs the cells that an earlier attempt has not `finished`, and judges all of them.
     pub fn run(
         &self,
         options: &LiveOptions,
+        finished: Vec<CellRun>,
         today: NaiveDate,
         stop: &AtomicBool,
         done: &dyn Fn(&LiveCell),
     ) -> Result<LiveOutcome, CellFault> {
         let began = Instant::now();
-        let (cells, memory) = execute_live(&self.tasks, options, stop, done)?;
-        let (runs, captures): (Vec<_>, Vec<_>) =
-            cells.into_iter().map(|cell| (cell.run, cell.capture)).unzip();
+        let rest = (0..self.tasks.len()).filter(|at| finished.iter().all(|run| run.index != *at));
+        let rest: Vec<usize> = rest.collect();
+        let tasks: Vec<Task> = rest.iter().map(|at| self.tasks[*at].clone()).collect();
+        // A cell's place is that in the whole plan, whoever is told of it.
+        let place =
+            |run: CellRun| CellRun { index: rest.get(run.index).copied().unwrap_or(run.index), ..run };
+        let placed = |cell: &LiveCell| done(&LiveCell { run: place(cell.run.clone()), ..cell.clone() });
+        let (cells, memory) = execute_live(&tasks, options, stop, &placed)?;
+        let mut all: Vec<_> = cells.into_iter().map(|cell| (place(cell.run), cell.capture)).collect();
+        all.extend(finished.into_iter().map(|run| (run, None)));
+        all.sort_by_key(|(run, _)| run.index);
+        let (runs, captures): (Vec<_>, Vec<_>) = all.into_iter().unzip();
         let settings = Settings { seed: options.seed, clock: "wall", jobs: options.jobs, live: true };
         let run = self.written(&runs, &settings, began.elapsed().as_secs_f64(), today);
         Ok(LiveOutcome { run, captures, memory })
@@ -165,16 +188,21 @@ impl LivePlan {
     }
 
     fn written(&self, runs: &[CellRun], settings: &Settings, seconds: f64, today: NaiveDate) -> Run {
-        let mut cells: Vec<Cell> = self.tasks.iter().map(|task| task.cell.clone()).collect();
-        for (cell, run) in cells.iter_mut().zip(runs) {
-            for seen in run.result.iter().flatten() {
-                as_seen(&mut cell.expected, seen);
-            }
-        }
+        let cells = self.tasks.iter().zip(runs).map(|(task, run)| as_they_saw(&task.cell, run));
+        let cells: Vec<Cell> = cells.collect();
         let judged = runs.iter().zip(&cells);
         let judged = judged.map(|(run, cell)| assemble::cell(cell, &run.result, today, settings.live));
         written(judged.collect(), runs, &self.scenarios, settings, seconds)
     }
+}
+
+/// The cell with what is expected of it where somebody could look.
+fn as_they_saw(cell: &Cell, run: &CellRun) -> Cell {
+    let mut cell = cell.clone();
+    for seen in run.result.iter().flatten() {
+        as_seen(&mut cell.expected, seen);
+    }
+    cell
 }
 
 /// A loss that is expected inside a foreign process is seen where its text did not come out: at the next hop that somebody

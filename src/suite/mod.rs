@@ -8,6 +8,7 @@ pub mod calibrate;
 mod digest;
 pub mod extract;
 mod feed_bench;
+mod journal;
 pub mod live;
 pub mod live_bench;
 mod ratios;
@@ -21,7 +22,7 @@ use std::time::Instant;
 use chrono::NaiveDate;
 
 use crate::agent_server::profile::{Catalogue, ProfileError};
-use crate::record::{CellResult, Ran, Run, SCHEMA, Timing, Totals};
+use crate::record::{CellResult, Ran, Run, SCHEMA, Times, Timing, Totals};
 use crate::run::{self, CellRun, Options, Parties};
 use crate::scenario::{Loaded, Planned, ScenarioError, Selection, expand, expand_feed};
 use crate::seed::Seed;
@@ -29,6 +30,7 @@ use crate::session_feed::Variants;
 use crate::session_feed::profile::VariantError;
 pub use bench::fan_out;
 pub use feed_bench::feed;
+pub use journal::{JOURNAL, Journal, JournalError, Journalled};
 
 /// Cells to run, and the questions they answer.
 #[derive(Debug)]
@@ -98,6 +100,17 @@ impl Plan {
         Ok(Plan { scenarios, cells, parties })
     }
 
+    /// What its journal is of.
+    pub fn journalled(&self, options: Options) -> Journalled {
+        let cells = self.cells.iter().map(|cell| (cell.id(), cell.hash()));
+        Journalled::of(options.clock.as_str(), options.seed.0, cells)
+    }
+
+    /// What a finished cell means, for whoever watches a run that is not at its end.
+    pub fn outcome(&self, run: &CellRun, today: NaiveDate) -> Option<CellResult> {
+        Some(judged(self.cells.get(run.index)?, run, today))
+    }
+
     /// Runs the plan and judges every cell.
     ///
     /// `today` decides whether a known failure has expired. `done` is told of every finished cell.
@@ -108,31 +121,36 @@ impl Plan {
         stop: &AtomicBool,
         done: &(dyn Fn(&CellRun) + Sync),
     ) -> Run {
-        self.run_and_measure(options, today, stop, done, &mut |_, _| None)
+        self.run_and_measure(options, Vec::new(), today, stop, done, &mut |_, _| None)
     }
 
-    /// The same, with somebody who measures CPU where a budget asks for it. Without, such a budget says that it was
-    /// not measured.
+    /// The same, with what an earlier attempt at this plan has `finished`, and with somebody who measures CPU where a budget
+    /// asks for it. Without, such a budget says that it was not measured.
     pub fn run_and_measure(
         &self,
         options: Options,
+        finished: Vec<CellRun>,
         today: NaiveDate,
         stop: &AtomicBool,
         done: &(dyn Fn(&CellRun) + Sync),
         measure: &mut MeasureCpu<'_>,
     ) -> Run {
         let started = Instant::now();
-        let mut runs: Vec<CellRun> = run::execute(&self.cells, &self.parties, options, stop, done);
+        let mut runs: Vec<CellRun> = run::execute(&self.cells, &self.parties, options, finished, stop, done);
         // After the cells, so that nothing else runs while it is measured.
         measure_cpu_ratios(&self.cells, &mut runs, measure);
         let seconds = started.elapsed().as_secs_f64();
         let settings =
             Settings { seed: options.seed, clock: options.clock.as_str(), jobs: options.jobs, live: false };
-        let judged = runs.iter().zip(&self.cells).map(|(run, cell)| match cell {
-            Planned::AgentServer(cell) => assemble::cell(cell, &run.result, today, settings.live),
-            Planned::SessionFeed(cell) => assemble::feed_cell(cell, &run.result, today),
-        });
+        let judged = runs.iter().zip(&self.cells).map(|(run, cell)| judged(cell, run, today));
         written(judged.collect(), &runs, &self.scenarios, &settings, seconds)
+    }
+}
+
+fn judged(cell: &Planned, run: &CellRun, today: NaiveDate) -> CellResult {
+    match cell {
+        Planned::AgentServer(cell) => assemble::cell(cell, &run.result, today, false),
+        Planned::SessionFeed(cell) => assemble::feed_cell(cell, &run.result, today),
     }
 }
 
@@ -158,7 +176,7 @@ fn written(
         cells_per_second: if seconds > 0.0 { count(cells.len()) / seconds } else { 0.0 },
         jobs: settings.jobs,
         cell_micros: runs.iter().map(|r| r.micros).collect(),
-        cell_times: Vec::new(),
+        cell_times: times(runs, &cells),
     };
     let mut run = Run {
         schema: SCHEMA.to_owned(),
@@ -173,6 +191,13 @@ fn written(
     };
     run.digest = digest::digest(&run);
     run
+}
+
+/// The times of the client that joined each cell first, where any cell has some.
+fn times(runs: &[CellRun], cells: &[CellResult]) -> Vec<Option<Times>> {
+    let of = |run: &CellRun| run.result.as_ref().ok().and_then(|clients| clients.first()?.times.clone());
+    let times: Vec<_> = runs.iter().map(of).collect();
+    if times.iter().all(Option::is_none) || times.len() != cells.len() { Vec::new() } else { times }
 }
 
 fn count(n: usize) -> f64 {

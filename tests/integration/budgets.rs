@@ -186,7 +186,7 @@ fn a_budget_on_cpu_is_measured_or_says_that_it_was_not() {
     let go = std::sync::atomic::AtomicBool::new(false);
     for (low, verdict, code) in [(1.2, Verdict::OverBudget, 12), (0.9, Verdict::Delivered, 0)] {
         let mut asked = Vec::new();
-        let run = plan.run_and_measure(options, today, &go, &|_| {}, &mut |cell, vs| {
+        let run = plan.run_and_measure(options, Vec::new(), today, &go, &|_| {}, &mut |cell, vs| {
             asked.push((cell.server.clone(), vs.to_owned()));
             Some(CpuRatio { ratio: 1.3, ci: [low, 1.4], control_ci: [0.99, 1.01], valid: true })
         });

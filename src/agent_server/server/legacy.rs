@@ -9,6 +9,7 @@ use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 use super::Inner;
 use super::bus::{Published, Unfinished};
 use super::conversation::Conversation;
+use super::frame::delta_object;
 use super::inbound;
 use super::line::{Line, Written};
 use super::net::PeerId;
@@ -91,10 +92,7 @@ impl LegacySocket {
 
     /// Turns a delta into the text of its frame; `altered` exchanges its content for another of the same length.
     fn delta(&self, event: &Event, altered: bool) -> Utf8Bytes {
-        let delta = &self.server.traits.delta;
-        let mut object = event.to_object(self.server.traits.wire);
-        object.retain(|field, _| field == "kind" || delta.fields.contains(field));
-        object.insert("kind".to_owned(), delta.kind.as_str().into());
+        let mut object = delta_object(&self.server.traits, event);
         if altered
             && let Some(content) = object.get_mut("content")
             && let Some(text) = content.as_str()

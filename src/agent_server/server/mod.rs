@@ -10,6 +10,7 @@ mod clock;
 pub mod conversation;
 mod costs;
 mod error;
+mod frame;
 mod http;
 mod idle;
 mod inbound;
@@ -31,6 +32,7 @@ pub mod webhook;
 
 pub use clock::Clock;
 pub use error::ServerError;
+pub use frame::delta_frame;
 pub use idle::{IdleClocks, Watched};
 pub use net::{Dialer, Io, PeerId};
 pub use notes::Notes;

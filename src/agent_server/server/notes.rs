@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use tokio::time::Instant;
+
 use super::net::PeerId;
 use crate::probe::trace::{LinkTrace, Origin, PieceIndex, ServerTrace, Stopped};
 use crate::record::{Hop, Reason};
@@ -11,6 +13,8 @@ use crate::record::{Hop, Reason};
 pub struct Notes {
     /// What concerns all connections.
     pub server: ServerTrace,
+    /// When each piece of it was produced.
+    pub produced_at: Vec<Instant>,
     /// Each connection's own.
     pub links: BTreeMap<PeerId, LinkTrace>,
 }

@@ -173,10 +173,11 @@ impl Turn {
             return;
         }
         let count = u32::try_from(pieces.len()).unwrap_or(u32::MAX);
-        let mut first = 0;
+        let (mut first, now) = (0, Instant::now());
         self.server.note(|notes| {
             first = u32::try_from(notes.server.produced.len()).unwrap_or(u32::MAX);
             notes.server.produced.extend(pieces.iter().cloned());
+            notes.produced_at.extend(pieces.iter().map(|_| now));
         });
         let first_of_reply = !std::mem::replace(&mut self.begun, true);
         let empty = pieces.iter().all(|piece| piece.class == Class::Empty);

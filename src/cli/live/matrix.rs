@@ -1,6 +1,6 @@
 //! `skewlab live matrix`: the released packages meet each other, or our emulations of them.
 
-use std::io::{BufWriter, IsTerminal, Write};
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
@@ -10,7 +10,8 @@ use super::parties::{clients, servers};
 use crate::cli::args::Format;
 use crate::cli::error::CliError;
 use crate::cli::reports::Reports;
-use crate::cli::{interrupt, matrix, plan};
+use crate::cli::talk::Progress;
+use crate::cli::{interrupt, journal, matrix, plan};
 use crate::judge::{ExitCode, exit_code};
 use crate::live::env::find_chromium;
 use crate::report;
@@ -37,6 +38,9 @@ pub(in crate::cli) struct LiveMatrix {
     /// Write run.json into this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Go on with the run in this folder that was killed or stopped: cells that are finished do not run again
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "record"])]
+    resume: Option<PathBuf>,
     #[command(flatten)]
     reports: Reports,
     /// Keep every frame with its time and direction in this folder, for `skewlab judge`
@@ -68,24 +72,38 @@ pub(super) fn run(args: &LiveMatrix) -> Result<ExitCode, CliError> {
     } else {
         None
     };
-    for dir in args.out.iter().chain(&args.record).chain(&args.logs) {
+    let out = args.resume.as_ref().or(args.out.as_ref());
+    for dir in out.into_iter().chain(&args.record).chain(&args.logs) {
         // Better to know before the work than after it.
         report::writable(dir).map_err(|e| CliError::Usage(e.to_string()))?;
     }
     let folder = Folder::make(args.logs.clone())?;
     let options =
         LiveOptions { jobs: usize::from(args.jobs), seed: Seed(1), folder: folder.path.clone(), chromium };
+    let (journal, finished) =
+        journal::open(args.out.as_deref(), args.resume.as_deref(), &plan.journalled(&options))?;
     let stop = interrupt::flag();
-    let progress = Progress { total: plan.tasks.len(), done: std::cell::Cell::new(0) };
+    let progress = Progress::new(plan.tasks.len(), finished.len());
     let today = chrono::DateTime::<chrono::Utc>::from(std::time::SystemTime::now()).date_naive();
-    let outcome = plan.run(&options, today, &stop, &|cell| progress.step(cell));
-    Progress::clear();
+    let done = |cell: &LiveCell| {
+        if let Some(journal) = &journal {
+            journal.keep(&cell.run);
+        }
+        if let Err(fault) = &cell.run.result {
+            progress.aside(&fault.to_string());
+        }
+        let outcome = progress.wants_outcomes().then(|| plan.outcome(&cell.run, today)).flatten();
+        progress.step(outcome.as_ref());
+    };
+    let outcome = plan.run(&options, finished, today, &stop, &done);
+    progress.clear();
     let outcome = outcome.map_err(|fault| CliError::Start(fault.to_string()))?;
     let recorded = match &args.record {
         Some(dir) => super::record::keep(dir, &args.scenarios, &plan, &outcome),
         None => Ok(()),
     };
-    let (run, kept) = args.reports.keep(outcome.run, args.out.as_deref());
+    let (run, mut kept) = args.reports.keep(outcome.run, out.map(PathBuf::as_path));
+    kept.journal(journal::close(journal, &run, &stop));
     // What was found is shown even when it could not be kept.
     let printed = matrix::print(&run, args.format).and_then(|()| match args.format {
         Format::Table => held(&outcome.memory),
@@ -135,30 +153,6 @@ impl Drop for Folder {
     fn drop(&mut self) {
         if self.temporary {
             let _ = std::fs::remove_dir_all(&self.path);
-        }
-    }
-}
-
-/// Cells done: one line each where nobody watches, one line in all where somebody does.
-struct Progress {
-    total: usize,
-    done: std::cell::Cell<usize>,
-}
-
-impl Progress {
-    fn step(&self, cell: &LiveCell) {
-        self.done.set(self.done.get() + 1);
-        let (done, total) = (self.done.get(), self.total);
-        if std::io::stderr().is_terminal() {
-            eprint!("\r{done}/{total} cells");
-        } else if let Err(fault) = &cell.run.result {
-            eprintln!("{done}/{total}: {fault}");
-        }
-    }
-
-    fn clear() {
-        if std::io::stderr().is_terminal() {
-            eprint!("\r{:width$}\r", "", width = 40);
         }
     }
 }

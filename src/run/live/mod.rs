@@ -43,7 +43,7 @@ pub struct LiveOptions {
 }
 
 /// A finished live cell.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct LiveCell {
     /// The evidence, or why there is none, as of any other cell.
     pub run: CellRun,

@@ -1,0 +1,81 @@
+//! A run that was killed is taken up again, and ends as if nobody had killed it.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use skewlab::record::Run;
+use skewlab::suite::JOURNAL;
+
+use crate::runs::{ended, skewlab};
+
+fn stored(dir: &Path) -> Run {
+    serde_json::from_str(&std::fs::read_to_string(dir.join("run.json")).unwrap()).unwrap()
+}
+
+fn lines(dir: &Path) -> usize {
+    std::fs::read_to_string(dir.join(JOURNAL)).map_or(0, |text| text.lines().count())
+}
+
+#[test]
+fn what_was_finished_before_a_kill_does_not_run_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let (whole, killed) = (dir.path().join("whole"), dir.path().join("killed"));
+    let [whole_arg, killed_arg] = [&whole, &killed].map(|path| path.to_str().unwrap());
+    let cells = ["matrix", "release-skew", "frame-mutants", "--jobs", "1"];
+    let (code, ..) = ended(skewlab(&cells).args(["--out", whole_arg]));
+    assert_eq!(code, 0);
+    assert!(!whole.join(JOURNAL).exists(), "a run at its end needs none");
+
+    let mut child = skewlab(&cells);
+    child.args(["--out", killed_arg]).stdout(std::process::Stdio::null());
+    let mut child = child.spawn().unwrap();
+    let patience = Instant::now() + Duration::from_mins(2);
+    while lines(&killed) < 20 {
+        assert!(
+            child.try_wait().unwrap().is_none() && Instant::now() < patience,
+            "it was to be killed on its way"
+        );
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    // SIGKILL: nothing in the process gets to tidy up.
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!killed.join("run.json").exists());
+    let before = lines(&killed) - 1;
+
+    // Another seed is another run.
+    let (code, _, stderr) = ended(skewlab(&cells).args(["--seed", "2", "--resume", killed_arg]));
+    assert!(code == 2 && stderr.contains("begun with seed 1, and this is 2"), "{stderr}");
+
+    let (code, _, stderr) = ended(skewlab(&cells).args(["-v", "--resume", killed_arg]));
+    assert_eq!(code, 0, "{stderr}");
+    // The line that was being written when it died may be half.
+    let told = |n: usize| stderr.contains(&format!("{n} cells are finished and do not run again"));
+    assert!(told(before) || told(before - 1), "{before}: {stderr}");
+    let (one_go, resumed) = (stored(&whole), stored(&killed));
+    assert_eq!((&resumed.digest, resumed.cells.len()), (&one_go.digest, one_go.cells.len()));
+    let ran = stderr
+        .lines()
+        .filter(|line| line.contains("/none: ") || line.contains('=') || line.contains(": "))
+        .count();
+    assert!(ran < one_go.cells.len(), "{ran} of {}", one_go.cells.len());
+    assert!(!killed.join(JOURNAL).exists());
+
+    let (code, _, stderr) = ended(skewlab(&cells).args(["--resume", killed_arg]));
+    assert!(code == 2 && stderr.contains("there is no run to take up"), "{stderr}");
+}
+
+#[test]
+fn plain_progress_and_its_opposites_keep_standard_output_to_the_result() {
+    let cells = ["matrix", "release-skew", "--client", "python-1.58.2"];
+    let (_, table, _) = ended(&mut skewlab(&cells));
+    for (flags, lines) in [(&["-q"][..], 0), (&["--progress", "none"], 0), (&["-v"], 1)] {
+        let (code, stdout, stderr) = ended(skewlab(&cells).args(flags));
+        let timeless = |text: &str| text.lines().filter(|l| !l.contains("cells/s")).count();
+        assert_eq!((code, timeless(&stdout)), (0, timeless(&table)), "{flags:?}");
+        let told = stderr.lines().filter(|line| line.contains("release-skew/")).count();
+        assert_eq!(told > 0, lines > 0, "{flags:?}: {stderr}");
+    }
+    let (code, _, stderr) = ended(skewlab(&cells).args(["-q", "-v"]));
+    assert!(code == 2 && stderr.contains("cannot be used with"), "{stderr}");
+}
