@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::args::{Clock, Format, Matrix};
 use super::error::CliError;
+use super::screen::columns;
 use super::{interrupt, plan};
 use crate::judge::{ExitCode, exit_code};
 use crate::record::Run;
@@ -43,7 +44,7 @@ pub(super) fn run(args: &Matrix) -> Result<ExitCode, CliError> {
         }
     };
     progress.clear();
-    let (run, kept) = args.reports.keep(run, args.out.as_deref());
+    let (run, kept) = args.reports.keep(run, args.out.as_deref(), &args.cells.scenarios);
     // What was found is shown even when it could not be kept.
     let printed = print(&run, args.format);
     let code = kept.code(exit_code(&run));
@@ -56,7 +57,7 @@ pub(super) fn print(run: &Run, format: Format) -> Result<(), CliError> {
     match format {
         Format::Table => {
             let mut out = BufWriter::new(anstream::stdout().lock());
-            report::matrix_table(run, &mut out)?;
+            report::matrix_table(run, columns(), &mut out)?;
             out.flush()?;
         }
         Format::Json => {

@@ -12,6 +12,7 @@ mod error;
 mod explain;
 mod fanout;
 mod feed;
+mod github;
 mod idle;
 mod interrupt;
 mod judge;
@@ -23,6 +24,7 @@ mod model;
 mod plan;
 mod report;
 mod reports;
+mod screen;
 mod serve;
 
 use std::process::ExitCode;

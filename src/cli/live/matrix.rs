@@ -85,7 +85,7 @@ pub(super) fn run(args: &LiveMatrix) -> Result<ExitCode, CliError> {
         Some(dir) => super::record::keep(dir, &args.scenarios, &plan, &outcome),
         None => Ok(()),
     };
-    let (run, kept) = args.reports.keep(outcome.run, args.out.as_deref());
+    let (run, kept) = args.reports.keep(outcome.run, args.out.as_deref(), &args.scenarios);
     // What was found is shown even when it could not be kept.
     let printed = matrix::print(&run, args.format).and_then(|()| match args.format {
         Format::Table => held(&outcome.memory),
