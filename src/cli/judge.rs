@@ -66,9 +66,10 @@ pub(super) fn run(args: &Judge) -> Result<ExitCode, CliError> {
     if plan.tasks.is_empty() {
         return Err(CliError::NothingRan(": the recording holds none".to_owned()));
     }
+    let scenarios: Vec<String> = contents.cells.iter().map(|cell| cell.scenario.clone()).collect();
     let today = chrono::DateTime::<chrono::Utc>::from(std::time::SystemTime::now()).date_naive();
     let run = plan.judge(&captures, today);
-    let (run, kept) = args.reports.keep(run, args.out.as_deref());
+    let (run, kept) = args.reports.keep(run, args.out.as_deref(), &scenarios);
     let printed = matrix::print(&run, args.format);
     let code = kept.code(exit_code(&run));
     printed?;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::args::{Clock, Format, Matrix};
 use super::error::CliError;
+use super::screen::columns;
 use super::talk::{self, Progress};
 use super::{interrupt, journal, plan};
 use crate::judge::{ExitCode, exit_code};
@@ -54,7 +55,7 @@ pub(super) fn run(args: &Matrix) -> Result<ExitCode, CliError> {
         }
     };
     progress.clear();
-    let (run, mut kept) = args.reports.keep(run, folder.map(PathBuf::as_path));
+    let (run, mut kept) = args.reports.keep(run, folder.map(PathBuf::as_path), &args.cells.scenarios);
     kept.journal(journal::close(journal, &run, &stop));
     // What was found is shown even when it could not be kept.
     let printed = print(&run, args.format);
@@ -68,7 +69,7 @@ pub(super) fn print(run: &Run, format: Format) -> Result<(), CliError> {
     match format {
         Format::Table => {
             let mut out = BufWriter::new(anstream::stdout().lock());
-            report::matrix_table(run, &mut out)?;
+            report::matrix_table(run, columns(), &mut out)?;
             out.flush()?;
         }
         Format::Json => {

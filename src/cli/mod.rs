@@ -12,6 +12,7 @@ mod error;
 mod explain;
 mod fanout;
 mod feed;
+mod github;
 mod idle;
 mod interrupt;
 mod journal;
@@ -24,6 +25,7 @@ mod model;
 mod plan;
 mod report;
 mod reports;
+mod screen;
 mod serve;
 mod talk;
 

@@ -8,6 +8,7 @@ use clap::Args as ClapArgs;
 
 use super::error::CliError;
 use super::reports::{ReportFormat, plain, render};
+use super::screen::columns;
 use crate::judge::ExitCode;
 use crate::record::Document;
 use crate::report;
@@ -35,12 +36,12 @@ pub(super) fn run(args: &Report) -> Result<ExitCode, CliError> {
         Some(path) => report::write_atomically(path, |out| plain(args.format, &documents, out))?,
         None if args.format == ReportFormat::Terminal => {
             let mut out = BufWriter::new(anstream::stdout().lock());
-            render(args.format, &documents, &mut out)?;
+            render(args.format, &documents, columns(), &mut out)?;
             out.flush()?;
         }
         None => {
             let mut out = BufWriter::new(std::io::stdout().lock());
-            render(args.format, &documents, &mut out)?;
+            render(args.format, &documents, None, &mut out)?;
             out.flush()?;
         }
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args as ClapArgs, ValueEnum};
 
 use super::error::CliError;
+use super::github::GitHub;
 use crate::agent_server::profile::nearest;
 use crate::judge::ExitCode;
 use crate::record::{Document, Run};
@@ -19,6 +20,13 @@ pub(super) enum ReportFormat {
     Terminal,
     /// The result as skewlab keeps it; several are one after the other
     Json,
+    /// `JUnit` XML: one suite a scenario, one case a cell
+    #[value(name = "junit")]
+    JUnit,
+    /// For a pull request: what broke, what to do, and grids that are folded where they are green
+    Markdown,
+    /// SARIF 2.1.0: one rule a verdict, one result a finding
+    Sarif,
     /// `OpenMetrics` text: gauges for Prometheus
     #[value(name = "openmetrics")]
     OpenMetrics,
@@ -27,14 +35,24 @@ pub(super) enum ReportFormat {
 }
 
 impl ReportFormat {
-    const ALL: [ReportFormat; 4] =
-        [ReportFormat::Terminal, ReportFormat::Json, ReportFormat::OpenMetrics, ReportFormat::Csv];
+    const ALL: [ReportFormat; 7] = [
+        ReportFormat::Terminal,
+        ReportFormat::Json,
+        ReportFormat::JUnit,
+        ReportFormat::Markdown,
+        ReportFormat::Sarif,
+        ReportFormat::OpenMetrics,
+        ReportFormat::Csv,
+    ];
 
     /// As it is typed.
     pub(super) fn as_str(self) -> &'static str {
         match self {
             ReportFormat::Terminal => "terminal",
             ReportFormat::Json => "json",
+            ReportFormat::JUnit => "junit",
+            ReportFormat::Markdown => "markdown",
+            ReportFormat::Sarif => "sarif",
             ReportFormat::OpenMetrics => "openmetrics",
             ReportFormat::Csv => "csv",
         }
@@ -47,12 +65,17 @@ impl ReportFormat {
 
     /// Whether several runs become one document in which cells are known by their ids.
     pub(super) fn is_one_document(self) -> bool {
-        matches!(self, ReportFormat::OpenMetrics | ReportFormat::Csv)
+        !self.takes_everything() && self != ReportFormat::Markdown
     }
 }
 
 /// Renders results. What is no run is left out of the formats that hold cells; who lets files in has looked before.
-pub(super) fn render(format: ReportFormat, documents: &[Document], out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn render(
+    format: ReportFormat,
+    documents: &[Document],
+    width: Option<usize>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let runs: Vec<&Run> = documents
         .iter()
         .filter_map(|document| match document {
@@ -67,11 +90,14 @@ pub(super) fn render(format: ReportFormat, documents: &[Document], out: &mut dyn
                     let gap = if at == 0 { "" } else { "\n" };
                     writeln!(out, "{gap}=== result {} of {}\n", at + 1, documents.len())?;
                 }
-                report::document_table(document, out)?;
+                report::document_table(document, width, out)?;
             }
             Ok(())
         }
         ReportFormat::Json => documents.iter().try_for_each(|document| report::document_json(document, out)),
+        ReportFormat::JUnit => report::junit(&runs, out),
+        ReportFormat::Markdown => report::markdown(&runs, report::STEP_SUMMARY_BYTES, out),
+        ReportFormat::Sarif => report::sarif(&runs, out),
         ReportFormat::OpenMetrics => report::openmetrics(&runs, out),
         ReportFormat::Csv => report::csv(&runs, out),
     }
@@ -80,10 +106,10 @@ pub(super) fn render(format: ReportFormat, documents: &[Document], out: &mut dyn
 /// The same for a file, which has no colours.
 pub(super) fn plain(format: ReportFormat, documents: &[Document], out: &mut dyn Write) -> io::Result<()> {
     if format != ReportFormat::Terminal {
-        return render(format, documents, out);
+        return render(format, documents, None, out);
     }
     let mut stripped = anstream::AutoStream::never(Vec::new());
-    render(format, documents, &mut stripped)?;
+    render(format, documents, None, &mut stripped)?;
     out.write_all(&stripped.into_inner())
 }
 
@@ -101,6 +127,9 @@ pub(super) struct Reports {
     /// `skewlab report --format`
     #[arg(long = "report", value_name = "FORMAT=PATH", value_parser = wanted)]
     wanted: Vec<Wanted>,
+    /// In a GitHub workflow, write neither annotations nor the summary of the step
+    #[arg(long)]
+    no_github: bool,
 }
 
 /// What became of the files of a run.
@@ -150,7 +179,8 @@ impl Reports {
     }
 
     /// Writes `run.json` into the folder, if there is one, and every report; one that cannot be written stops no other.
-    pub(super) fn keep(&self, run: Run, out: Option<&Path>) -> (Run, Kept) {
+    /// In a GitHub workflow, tells that too; `scenarios` are as they were asked for.
+    pub(super) fn keep(&self, run: Run, out: Option<&Path>, scenarios: &[String]) -> (Run, Kept) {
         let mut failed = Vec::new();
         if let Some(dir) = out {
             failed
@@ -160,6 +190,11 @@ impl Reports {
         for Wanted { format, path } in &self.wanted {
             let write = |out: &mut dyn Write| plain(*format, &documents, out);
             failed.extend(report::write_atomically(path, write).err());
+        }
+        if let Some(step) = GitHub::here().filter(|_| !self.no_github)
+            && let [Document::Run(run)] = &documents
+        {
+            failed.extend(step.tell(run, scenarios).err());
         }
         let [Document::Run(run)] = documents else { unreachable!("it was put in as a run") };
         (*run, Kept { failed, journal: None })
@@ -210,7 +245,8 @@ mod tests {
 
     #[test]
     fn two_reports_need_two_files() {
-        let both = |b| Reports { wanted: vec![wanted("csv=a").unwrap(), wanted(b).unwrap()] };
+        let both =
+            |b| Reports { wanted: vec![wanted("csv=a").unwrap(), wanted(b).unwrap()], ..Reports::default() };
         assert!(both("json=b").check().is_ok());
         assert!(both("json=a").check().unwrap_err().to_string().contains("csv and json"));
     }

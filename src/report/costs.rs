@@ -1,15 +1,18 @@
 //! What the scenario's budgets measured, server by server.
 
-use comfy_table::presets::NOTHING;
-use comfy_table::{Cell as GridCell, CellAlignment, Table};
+use std::collections::HashSet;
 
+use comfy_table::{Cell as GridCell, CellAlignment};
+
+use super::blocks::blocks;
+use super::order::distinct;
 use crate::record::{Budgeted, CellResult, Comparison};
 
 /// A row a server and a column a budget; `!` stands beside what is over it, `?` for what was not measured or is too uncertain. None where
 /// no cell has a budget.
 ///
 /// A server has one row for each set of figures: most have one, whatever client attended.
-pub(super) fn costs(cells: &[&CellResult]) -> Option<String> {
+pub(super) fn costs(cells: &[&CellResult], width: Option<usize>) -> Option<String> {
     let mut heads: Vec<&Budgeted> = Vec::new();
     for budgeted in cells.iter().flat_map(|cell| &cell.budgets) {
         if heads.iter().all(|head| !same(head, budgeted)) {
@@ -19,8 +22,6 @@ pub(super) fn costs(cells: &[&CellResult]) -> Option<String> {
     if heads.is_empty() {
         return None;
     }
-    let mut table = Table::new();
-    table.load_style(NOTHING);
     let right = |text: String| GridCell::new(text).set_alignment(CellAlignment::Right);
     // One limit for all, or each cell has its own.
     let one = |head: &Budgeted| {
@@ -28,34 +29,26 @@ pub(super) fn costs(cells: &[&CellResult]) -> Option<String> {
         all.all(|own| Comparison::Exactly.holds(own.limit, head.limit))
     };
     let heading = heads.iter().map(|head| right(title(head, one(head))));
-    table.set_header(std::iter::once(GridCell::new("")).chain(heading));
-    let mut rows: Vec<(&str, Vec<String>)> = Vec::new();
+    let head: Vec<GridCell> = std::iter::once(GridCell::new("")).chain(heading).collect();
+    let mut seen: HashSet<(&str, Vec<String>)> = HashSet::new();
+    let mut rows: Vec<Vec<GridCell>> = Vec::new();
     for cell in cells.iter().filter(|cell| !cell.budgets.is_empty()) {
         let figure = |head: &&Budgeted| {
             cell.budgets.iter().find(|own| same(own, head)).map_or_else(String::new, figure)
         };
-        let row = (cell.server_release.as_str(), heads.iter().map(figure).collect());
-        if !rows.contains(&row) {
-            rows.push(row);
+        let row = (cell.server_release.as_str(), heads.iter().map(figure).collect::<Vec<String>>());
+        if seen.insert(row.clone()) {
+            let figures = row.1.into_iter().map(right);
+            rows.push(std::iter::once(GridCell::new(row.0)).chain(figures).collect());
         }
     }
-    for (server, figures) in rows {
-        table.add_row(std::iter::once(GridCell::new(server)).chain(figures.into_iter().map(right)));
-    }
-    let lines = table.to_string();
-    let lines: Vec<&str> = lines.lines().map(str::trim_end).collect();
-    Some(lines.join("\n"))
+    Some(blocks(&head, &rows, width))
 }
 
 /// Why budgets were not measured, each reason once.
 pub(super) fn unmeasured(cells: &[&CellResult]) -> Vec<String> {
-    let mut notes: Vec<String> = Vec::new();
-    for budgeted in cells.iter().flat_map(|cell| &cell.budgets).filter(|budgeted| budgeted.kept.is_none()) {
-        if !notes.contains(&budgeted.note) {
-            notes.push(budgeted.note.clone());
-        }
-    }
-    notes
+    let unsaid = cells.iter().flat_map(|cell| &cell.budgets).filter(|budgeted| budgeted.kept.is_none());
+    distinct(unsaid.map(|budgeted| budgeted.note.clone()))
 }
 
 /// One column: one metric and one comparison. The limit may differ from cell to cell.

@@ -8,10 +8,10 @@ use super::{
 };
 use crate::record::Document;
 
-/// For a person. Colours are ANSI; hand over a writer that strips them where they are not wanted.
-pub fn document_table(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+/// For a person; grids are no wider than `width`. Colours are ANSI; hand over a writer that strips them where they are not wanted.
+pub fn document_table(document: &Document, width: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     match document {
-        Document::Run(run) => matrix_table(run, out),
+        Document::Run(run) => matrix_table(run, width, out),
         Document::Bench(bench) => bench_table(bench, out),
         Document::FeedBench(bench) => feed_bench_table(bench, out),
         Document::LiveBench(bench) => live_bench_table(bench, out),

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use comfy_table::presets::NOTHING;
-use comfy_table::{Cell as GridCell, CellAlignment, Table};
+use comfy_table::{Cell as GridCell, CellAlignment};
 
+use super::blocks::blocks;
+use super::order::parts;
 use crate::record::{CellResult, Figure};
 
 /// The session that is counted, and a row a figure that the scenario says something of, with a column a variant: the
@@ -13,32 +14,21 @@ use crate::record::{CellResult, Figure};
 ///
 /// The first session of the plan stands for the others: all counts are in `run.json`, and one that is missed anywhere is
 /// a finding.
-pub(super) fn figures(cells: &[&CellResult]) -> Option<(String, String)> {
+pub(super) fn figures(cells: &[&CellResult], width: Option<usize>) -> Option<(String, String)> {
     let workload = cells.iter().find(|cell| !cell.limits.is_empty())?.workload.clone();
     let cells: Vec<&CellResult> = cells.iter().filter(|cell| cell.workload == workload).copied().collect();
     let rows: BTreeSet<Figure> =
         cells.iter().flat_map(|cell| &cell.limits).map(|limit| limit.figure).collect();
-    let mut variants: Vec<&str> = Vec::new();
-    for cell in &cells {
-        if !variants.contains(&cell.server_release.as_str()) {
-            variants.push(&cell.server_release);
-        }
-    }
+    let variants = parts(&cells, |cell| vec![cell.server_release.as_str()]);
     let right = |text: &str| GridCell::new(text).set_alignment(CellAlignment::Right);
-    let mut table = Table::new();
-    table.load_style(NOTHING);
-    let heads = variants.iter().map(|variant| right(variant));
-    table.set_header(std::iter::once(GridCell::new("")).chain(heads));
-    for figure in rows {
-        let counts = variants.iter().map(|variant| {
-            let own = cells.iter().filter(|cell| cell.server_release == *variant);
-            right(&counted(&own.copied().collect::<Vec<_>>(), figure))
-        });
-        table.add_row(std::iter::once(GridCell::new(figure.words())).chain(counts));
-    }
-    let lines = table.to_string();
-    let lines: Vec<&str> = lines.lines().map(str::trim_end).collect();
-    Some((workload, lines.join("\n")))
+    let heads = variants.iter().map(|(variant, _)| right(variant));
+    let head: Vec<GridCell> = std::iter::once(GridCell::new("")).chain(heads).collect();
+    let row = |figure: Figure| -> Vec<GridCell> {
+        let counts = variants.iter().map(|(_, own)| right(&counted(own, figure)));
+        std::iter::once(GridCell::new(figure.words())).chain(counts).collect()
+    };
+    let rows: Vec<Vec<GridCell>> = rows.into_iter().map(row).collect();
+    Some((workload, blocks(&head, &rows, width)))
 }
 
 /// One figure of the cells that say something of it.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::escape::line as one_line;
+use super::order::distinct;
 use crate::record::{CellResult, Finding, Oracle, Outcome, Scope, Signal, Verdict};
 
 /// What makes two findings the same for a reader.
@@ -34,8 +36,13 @@ pub(super) fn lines(cells: &[&CellResult]) -> Vec<String> {
     groups.iter().map(|(key, cells)| line(key, cells)).collect()
 }
 
+/// Verdict, hop, reason, how much of how much, and what anyone could notice.
+pub(super) fn sentence(cell: &CellResult, finding: &Finding) -> String {
+    format!("{}{}", finding.verdict.as_str(), what(cell, finding))
+}
+
 /// Whose it is: what a server spends is its own, whichever client attended.
-fn whose(cell: &CellResult, finding: &Finding) -> String {
+pub(super) fn whose(cell: &CellResult, finding: &Finding) -> String {
     match finding.verdict {
         Verdict::OverBudget => String::new(),
         _ => format!("{} ", cell.client_release),
@@ -97,21 +104,14 @@ fn line(key: &Key, cells: &[&CellResult]) -> String {
         (false, _) => "  ",
     };
     let note = cells.first().filter(|_| key.unexpected.0).and_then(|c| c.outcome_note.as_deref());
-    let note = note.map(|note| format!("\n      {note}")).unwrap_or_default();
-    format!("{mark}{}{}{}; on {}{note}", key.client, key.verdict.as_str(), key.what, places(cells))
+    let note = note.map(|note| format!("\n      {}", one_line(note))).unwrap_or_default();
+    let what = format!("{}{}{}; on {}", key.client, key.verdict.as_str(), key.what, places(cells));
+    format!("{mark}{}{note}", one_line(&what))
 }
 
 /// The servers, or under one server the mutations, shortened when there are many.
-fn places(cells: &[&CellResult]) -> String {
-    let distinct = |of: fn(&CellResult) -> &str| {
-        let mut all: Vec<&str> = Vec::new();
-        for cell in cells {
-            if !all.contains(&of(cell)) {
-                all.push(of(cell));
-            }
-        }
-        all
-    };
+pub(super) fn places(cells: &[&CellResult]) -> String {
+    let distinct = |of: fn(&CellResult) -> &str| distinct(cells.iter().map(|cell| of(cell)));
     let servers = distinct(|c| &c.server_release);
     let mutations = distinct(|c| &c.mutation);
     let few = |all: &[&str]| match all {

@@ -1,49 +1,51 @@
 //! The run for a person: a grid a scenario, a line a finding, and the figures at the end.
 
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 use anstyle::Style;
 
 use super::costs::{costs, unmeasured};
+use super::escape::line;
 use super::figures::figures as counts;
 use super::findings::lines;
-use super::grid::{feed_grids, grids, legend};
+use super::first_screen::first_screen;
+use super::grid::{grids, legend};
+use super::order::parts;
 use super::style::{mark, paint, style};
 use crate::record::{CellResult, Run, Subject, Verdict, holds_certificate};
 
-/// Writes the whole report. Colours are ANSI; hand over a writer that strips them where they are not wanted.
-pub fn matrix_table(run: &Run, out: &mut dyn Write) -> io::Result<()> {
+/// Writes the whole report: first what broke and what to do about it, if anything did. Grids wider than `width` columns go on
+/// below. Colours are ANSI; hand over a writer that strips them where they are not wanted.
+pub fn matrix_table(run: &Run, width: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     let bold = Style::new().bold();
+    first_screen(run, out)?;
+    let all: Vec<&CellResult> = run.cells.iter().collect();
+    let of_scenario: HashMap<&str, Vec<&CellResult>> =
+        parts(&all, |cell| vec![cell.scenario.as_str()]).into_iter().collect();
     for scenario in &run.scenarios {
-        let cells: Vec<&CellResult> = run.cells.iter().filter(|c| c.scenario == scenario.name).collect();
-        if cells.is_empty() {
-            continue;
+        let Some(cells) = of_scenario.get(scenario.name.as_str()) else { continue };
+        writeln!(out, "{}  {}\n", paint(&line(&scenario.name), bold), line(&scenario.question))?;
+        for grid in grids(scenario.subject, cells) {
+            writeln!(out, "{}\n{}\n", grid.title, coloured(&grid.text(width)))?;
         }
-        writeln!(out, "{}  {}\n", paint(&scenario.name, bold), scenario.question)?;
-        let grids = match scenario.subject {
-            Subject::AgentServer => grids(&cells),
-            Subject::SessionFeed => feed_grids(&cells),
-        };
-        for (title, grid) in grids {
-            writeln!(out, "{title}\n{}\n", coloured(&grid))?;
-        }
-        let lines = lines(&cells);
+        let lines = lines(cells);
         if !lines.is_empty() {
             writeln!(out, "{}", paint("findings", bold))?;
         }
         for line in lines {
             writeln!(out, "{line}")?;
         }
-        side_effects(&cells, out)?;
-        if let Some((session, counts)) = counts(&cells) {
+        side_effects(cells, out)?;
+        if let Some((session, counts)) = counts(cells, width) {
             let title = format!("what was counted in {session}");
             writeln!(out, "{}  (! not as the scenario says)\n{counts}", paint(&title, bold))?;
         }
-        if let Some(costs) = costs(&cells) {
+        if let Some(costs) = costs(cells, width) {
             let title = "what each server spends on the stream of one turn, by budget";
             writeln!(out, "{}  (! over it, ? cannot be said)\n{costs}", paint(title, bold))?;
         }
-        for note in unmeasured(&cells) {
+        for note in unmeasured(cells) {
             writeln!(out, "  {note}")?;
         }
         writeln!(out)?;
@@ -66,13 +68,12 @@ fn coloured(grid: &str) -> String {
 
 /// Which consumers beside the sockets got deltas, per server.
 fn side_effects(cells: &[&CellResult], out: &mut dyn Write) -> io::Result<()> {
-    let mut seen: Vec<&str> = Vec::new();
+    let mut seen: HashSet<&str> = HashSet::new();
     let mut rows = Vec::new();
     for cell in cells {
-        if seen.contains(&cell.server_release.as_str()) || cell.produced.frames == 0 {
+        if cell.produced.frames == 0 || !seen.insert(&cell.server_release) {
             continue;
         }
-        seen.push(&cell.server_release);
         let effects = &cell.side_effects;
         let deltas = effects.webhook.deltas + effects.telemetry.deltas + effects.idle_deltas;
         if deltas > 0 {
@@ -84,7 +85,10 @@ fn side_effects(cells: &[&CellResult], out: &mut dyn Write) -> io::Result<()> {
             };
             rows.push(format!(
                 "  {}: webhook {} of {} events in {} posts, {inside}",
-                cell.server_release, effects.webhook.deltas, effects.webhook.events, effects.webhook.posts,
+                line(&cell.server_release),
+                effects.webhook.deltas,
+                effects.webhook.events,
+                effects.webhook.posts,
             ));
         }
     }

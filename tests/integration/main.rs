@@ -38,6 +38,8 @@ mod model_sink;
 mod mutants;
 mod oracle;
 mod output;
+mod report_cli;
+mod report_formats;
 mod reports;
 mod rest;
 mod resume;

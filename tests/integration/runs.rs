@@ -47,6 +47,10 @@ pub(crate) fn at<'a>(run: &'a Run, id: &str) -> &'a CellResult {
 /// The binary, with a seat of its own at standard input and outputs.
 pub(crate) fn skewlab(args: &[&str]) -> assert_cmd::Command {
     let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_skewlab"));
+    // Whoever runs the tests in a workflow, or with colours forced, is no part of them.
+    for name in ["GITHUB_ACTIONS", "NO_COLOR", "CLICOLOR_FORCE", "COLUMNS"] {
+        command.env_remove(name);
+    }
     command.args(args).timeout(std::time::Duration::from_mins(2));
     command
 }

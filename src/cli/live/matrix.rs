@@ -102,7 +102,7 @@ pub(super) fn run(args: &LiveMatrix) -> Result<ExitCode, CliError> {
         Some(dir) => super::record::keep(dir, &args.scenarios, &plan, &outcome),
         None => Ok(()),
     };
-    let (run, mut kept) = args.reports.keep(outcome.run, out.map(PathBuf::as_path));
+    let (run, mut kept) = args.reports.keep(outcome.run, out.map(PathBuf::as_path), &args.scenarios);
     kept.journal(journal::close(journal, &run, &stop));
     // What was found is shown even when it could not be kept.
     let printed = matrix::print(&run, args.format).and_then(|()| match args.format {
