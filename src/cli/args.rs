@@ -9,6 +9,7 @@ use super::bench_feed::BenchFeed;
 use super::calibrate::Calibrate;
 use super::fanout::FanOut;
 use super::feed::FeedCommand;
+use super::generate::Generate;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use super::bench_client;
@@ -58,6 +59,9 @@ pub(super) enum Command {
     Calibrate(Calibrate),
     /// Judge a recorded live run by the rules of today
     Judge(judge::Judge),
+    /// JSON Schemas, shell completions and manual pages
+    #[command(subcommand)]
+    Generate(Generate),
 }
 
 #[derive(Debug, Subcommand)]

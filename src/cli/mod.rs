@@ -12,6 +12,7 @@ mod error;
 mod explain;
 mod fanout;
 mod feed;
+mod generate;
 mod idle;
 mod interrupt;
 mod judge;
@@ -58,6 +59,7 @@ pub fn main() -> ExitCode {
         Command::Judge(args) => judge::run(args),
         Command::Live(live) => live::run(live),
         Command::Attach(attach) => attach::run(attach),
+        Command::Generate(what) => generate::run(what),
         Command::Feed(feed) => feed::run(feed),
         Command::Bench(bench) => match bench {
             BenchCommand::Fanout(fanout) => fanout::run(fanout),

@@ -125,9 +125,6 @@ impl Document {
         let Some(known) = SCHEMAS.into_iter().find(|known| *known == found) else {
             return Err(unknown(path, found));
         };
-        fn of<T: DeserializeOwned>(text: &str) -> Result<Box<T>, serde_json::Error> {
-            serde_json::from_str(text).map(Box::new)
-        }
         match known {
             SCHEMA => of(text).map(Document::Run),
             BENCH_SCHEMA => of(text).map(Document::Bench),
@@ -154,6 +151,10 @@ impl Document {
             Document::Certificate(_) => CERTIFICATE_SCHEMA,
         }
     }
+}
+
+fn of<T: DeserializeOwned>(text: &str) -> Result<Box<T>, serde_json::Error> {
+    serde_json::from_str(text).map(Box::new)
 }
 
 fn of_json(path: &Path, error: serde_json::Error) -> StoredError {

@@ -11,6 +11,7 @@ mod feed_bench;
 pub mod live;
 pub mod live_bench;
 mod ratios;
+pub mod schemas;
 mod select;
 
 pub use ratios::{MeasureCpu, by_bench, measure_cpu_ratios};
