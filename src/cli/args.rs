@@ -14,6 +14,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use super::bench_client;
 use super::idle;
+use super::init::Init;
 use super::judge;
 use super::live::LiveCommand;
 use super::model;
@@ -59,6 +60,8 @@ pub(super) enum Command {
     Calibrate(Calibrate),
     /// Judge a recorded live run by the rules of today
     Judge(judge::Judge),
+    /// Start in a repository: a scenario that runs as it is, known failures, and a workflow
+    Init(Init),
     /// JSON Schemas, shell completions and manual pages
     #[command(subcommand)]
     Generate(Generate),

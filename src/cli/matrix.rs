@@ -26,7 +26,8 @@ pub(super) fn run(args: &Matrix) -> Result<ExitCode, CliError> {
     let options = Options { clock, seed: Seed(args.seed), jobs };
     if let Some(dir) = &args.out {
         // Better to know before the work than after it.
-        report::writable(dir).map_err(|e| CliError::Usage(e.to_string()))?;
+        let other = |e: report::StoreError| CliError::Usage(format!("{e}; name another folder with --out"));
+        report::writable(dir).map_err(other)?;
     }
     let stop = interrupt::flag();
     let progress = Progress::new(plan.cells.len());

@@ -14,6 +14,7 @@ mod fanout;
 mod feed;
 mod generate;
 mod idle;
+mod init;
 mod interrupt;
 mod judge;
 mod key;
@@ -21,6 +22,7 @@ mod list;
 mod live;
 mod matrix;
 mod model;
+mod next;
 mod plan;
 mod serve;
 
@@ -59,6 +61,7 @@ pub fn main() -> ExitCode {
         Command::Judge(args) => judge::run(args),
         Command::Live(live) => live::run(live),
         Command::Attach(attach) => attach::run(attach),
+        Command::Init(init) => init::run(init),
         Command::Generate(what) => generate::run(what),
         Command::Feed(feed) => feed::run(feed),
         Command::Bench(bench) => match bench {
