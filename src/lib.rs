@@ -6,6 +6,7 @@
 //! | floor | modules | what lives there |
 //! |---|---|---|
 //! | 0 | [`mod@unit`], [`seed`], [`caret`] | value types; run → cell → client seeds; pointing at a place in a file |
+//! | 0 | [`schema`] | what a JSON Schema needs beside the types that derive it |
 //! | 1 | [`wire`], [`record`] | frames as pure data and their mutations; plain result data |
 //! | 2 | [`probe`] | what both ends noted, and the ledger that settles it |
 //! | 3 | [`agent_server`] | the parties: profiles, buses, subscribers, decoders, guards |
@@ -26,6 +27,7 @@ pub mod record;
 pub mod report;
 pub mod run;
 pub mod scenario;
+pub mod schema;
 pub mod seed;
 pub mod session_feed;
 pub mod suite;

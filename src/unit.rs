@@ -1,9 +1,11 @@
 //! Small value types that carry their own meaning and formatting.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 /// A released version, or an unreleased one built on it: `1.58.2`, `1.0.0-alpha.10`, `1.43.1+AB`.
@@ -45,6 +47,21 @@ impl Release {
     }
 }
 
+impl JsonSchema for Release {
+    fn schema_name() -> Cow<'static, str> {
+        "Release".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A released version, or an unreleased one built on it.",
+            "type": "string",
+            "pattern": r"^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$",
+            "examples": ["1.58.2", "1.0.0-alpha.10", "1.43.1+AB"],
+        })
+    }
+}
+
 impl fmt::Display for Release {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
@@ -73,7 +90,7 @@ impl From<Release> for String {
 
 /// Frames and characters counted together, since either alone misleads: a class can lose all its text
 /// while frames keep flowing.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tally {
     /// Frames; one that carries text and reasoning counts once in each class.
@@ -115,6 +132,9 @@ impl std::iter::Sum for Tally {
 #[serde(try_from = "f64", into = "f64")]
 pub struct Seconds(f64);
 
+/// Seconds of the longest year.
+const YEAR_S: f64 = 366.0 * 24.0 * 3600.0;
+
 /// A number that is no length of time.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error("{0} is no number of seconds between 0 and a year")]
@@ -123,8 +143,7 @@ pub struct NoSeconds(f64);
 impl Seconds {
     /// That many seconds.
     pub fn new(seconds: f64) -> Result<Seconds, NoSeconds> {
-        let year = 366.0 * 24.0 * 3600.0;
-        if (0.0..=year).contains(&seconds) { Ok(Seconds(seconds)) } else { Err(NoSeconds(seconds)) }
+        if (0.0..=YEAR_S).contains(&seconds) { Ok(Seconds(seconds)) } else { Err(NoSeconds(seconds)) }
     }
 
     /// The same as a duration.
@@ -135,6 +154,16 @@ impl Seconds {
     /// Whether it is no time at all.
     pub fn is_zero(self) -> bool {
         self.duration().is_zero()
+    }
+}
+
+impl JsonSchema for Seconds {
+    fn schema_name() -> Cow<'static, str> {
+        "Seconds".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number", "minimum": 0, "maximum": YEAR_S })
     }
 }
 

@@ -9,10 +9,12 @@ use super::bench_feed::BenchFeed;
 use super::calibrate::Calibrate;
 use super::fanout::FanOut;
 use super::feed::FeedCommand;
+use super::generate::Generate;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use super::bench_client;
 use super::idle;
+use super::init::Init;
 use super::judge;
 use super::live::LiveCommand;
 use super::model;
@@ -71,6 +73,11 @@ pub(super) enum Command {
     /// Judge a recorded live run by the rules of today
     Judge(judge::Judge),
     Report(report::Report),
+    /// Start in a repository: a scenario that runs as it is, known failures, and a workflow
+    Init(Init),
+    /// JSON Schemas, shell completions and manual pages
+    #[command(subcommand)]
+    Generate(Generate),
 }
 
 #[derive(Debug, Subcommand)]

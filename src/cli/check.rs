@@ -48,7 +48,7 @@ pub(super) fn run(args: &Check) -> Result<ExitCode, CliError> {
     print(&frames, args.format)?;
     match (frames.is_empty(), bad) {
         (_, 1..) => Ok(ExitCode::Usage),
-        (true, _) => Err(CliError::NothingRan(": the file has no frame".to_owned())),
+        (true, _) => Err(CliError::NothingRan(": the file has no frame; write one frame a line".to_owned())),
         _ => Ok(ExitCode::AllAsExpected),
     }
 }
@@ -68,7 +68,9 @@ fn clients(asked: &[String], catalogue: &Catalogue) -> Result<Vec<(String, Clien
         let all = catalogue.clients().abouts().map(|a| &a.name);
         names.extend(all.filter(|n| glob.matches(n)).cloned());
         if names.len() == before {
-            return Err(CliError::Usage(format!("--clients {name}: no client profile matches")));
+            return Err(CliError::Usage(format!(
+                "--clients {name}: no client profile matches; `skewlab list clients` has all of them"
+            )));
         }
     }
     let mut seen = std::collections::BTreeSet::new();

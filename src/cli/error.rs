@@ -125,7 +125,7 @@ impl CliError {
 
     /// The message for a terminal; plain where colours are not wanted.
     pub(super) fn styled(&self) -> String {
-        match self {
+        let text = match self {
             CliError::Plan(PlanError::Scenario(e)) | CliError::Scenario(e) if !e.faults().is_empty() => {
                 e.styled()
             }
@@ -134,6 +134,10 @@ impl CliError {
                 let text = other.to_string();
                 if text.starts_with("error") { text } else { format!("error: {text}") }
             }
+        };
+        match self.next() {
+            Some(next) => format!("{text}\nhelp: {next}"),
+            None => text,
         }
     }
 }

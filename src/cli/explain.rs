@@ -84,7 +84,11 @@ fn unknown(what: &str, catalogue: &Catalogue, variants: &Variants) -> CliError {
     let names = Verdict::ALL.iter().map(|v| v.as_str()).chain(profiles.map(|a| a.name.as_str()));
     let feed = variants.names().into_iter().chain(Consumer::ALL.map(Consumer::as_str));
     let names: Vec<&str> = names.chain(feed).collect();
-    let hint = nearest(what, names.into_iter());
+    let mut hint = nearest(what, names.into_iter());
+    if hint.is_empty() {
+        "; `skewlab list verdicts`, `servers`, `clients`, `variants` and `consumers` have all of them"
+            .clone_into(&mut hint);
+    }
     CliError::Usage(format!(
         "`{what}` is no verdict, no profile, no release that one covers, and no variant or consumer of the session feed{hint}"
     ))

@@ -105,7 +105,10 @@ fn names(flag: &str, asked: &[String], shelf: &Shelf) -> Result<Vec<String>, Cli
             shelf.all().map(|a| a.name.clone()).filter(|n| glob.matches(n)).collect()
         };
         if found.is_empty() {
-            let hint = nearest(name, shelf.all().map(|a| a.name.as_str()));
+            let mut hint = nearest(name, shelf.all().map(|a| a.name.as_str()));
+            if hint.is_empty() {
+                hint = format!("; `skewlab list {}s` has all of them", flag.trim_start_matches('-'));
+            }
             return Err(CliError::Usage(format!("{flag} {name}: no profile matches{hint}")));
         }
         for name in found {

@@ -30,7 +30,8 @@ pub(super) fn run(args: &Matrix) -> Result<ExitCode, CliError> {
     let folder = args.resume.as_ref().or(args.out.as_ref());
     if let Some(dir) = folder {
         // Better to know before the work than after it.
-        report::writable(dir).map_err(|e| CliError::Usage(e.to_string()))?;
+        let other = |e: report::StoreError| CliError::Usage(format!("{e}; name another folder with --out"));
+        report::writable(dir).map_err(other)?;
     }
     let catalogue = plan::catalogue(args.cells.profiles.as_ref())?;
     let (journal, finished) =

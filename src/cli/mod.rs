@@ -12,8 +12,10 @@ mod error;
 mod explain;
 mod fanout;
 mod feed;
+mod generate;
 mod github;
 mod idle;
+mod init;
 mod interrupt;
 mod journal;
 mod judge;
@@ -22,6 +24,7 @@ mod list;
 mod live;
 mod matrix;
 mod model;
+mod next;
 mod plan;
 mod report;
 mod reports;
@@ -67,6 +70,8 @@ pub fn main() -> ExitCode {
         Command::Judge(args) => judge::run(args),
         Command::Live(live) => live::run(live),
         Command::Attach(attach) => attach::run(attach),
+        Command::Init(init) => init::run(init),
+        Command::Generate(what) => generate::run(what),
         Command::Feed(feed) => feed::run(feed),
         Command::Bench(bench) => match bench {
             BenchCommand::Fanout(fanout) => fanout::run(fanout),

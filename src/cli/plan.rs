@@ -16,9 +16,10 @@ use crate::suite::Plan;
 pub(super) fn catalogue(dir: Option<&std::path::PathBuf>) -> Result<Catalogue, CliError> {
     let catalogue = Catalogue::embedded()?;
     match dir {
-        Some(dir) if !dir.is_dir() => {
-            Err(CliError::Usage(format!("--profiles {}: there is no such folder", dir.display())))
-        }
+        Some(dir) if !dir.is_dir() => Err(CliError::Usage(format!(
+            "--profiles {}: there is no such folder; it is one with servers/*.toml and clients/*.toml",
+            dir.display()
+        ))),
         Some(dir) => Ok(catalogue.with_dir(dir)?),
         None => Ok(catalogue),
     }
@@ -35,7 +36,8 @@ pub(super) fn plan(cells: &Cells) -> Result<Plan, CliError> {
     let plan = Plan::of(&cells.scenarios, &selection, &catalogue)?;
     if plan.cells.is_empty() {
         let only = cells.only.as_ref().map(|o| format!(": no id matches `{o}`")).unwrap_or_default();
-        return Err(CliError::NothingRan(only));
+        let next = "`skewlab plan` with the same scenarios and no selection prints the ids that there are";
+        return Err(CliError::NothingRan(format!("{only}\nhelp: {next}")));
     }
     Ok(plan)
 }

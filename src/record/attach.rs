@@ -1,5 +1,6 @@
 //! The result of `skewlab attach`: what emulated clients saw of a server that somebody else runs.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bench::Quantiles;
@@ -12,7 +13,7 @@ use crate::unit::Tally;
 pub const ATTACH_SCHEMA: &str = "skewlab.attach/1";
 
 /// What was seen, and what is to be said of it. Holds neither a key nor a URL.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AttachReport {
     /// [`ATTACH_SCHEMA`].
@@ -26,7 +27,7 @@ pub struct AttachReport {
 }
 
 /// Clients of which the same is to be said.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AttachFinding {
     /// What it is. `not_run`: the client did not join, or nothing streamed while it was there.
@@ -46,7 +47,7 @@ pub struct AttachFinding {
 }
 
 /// What was seen between the moment when all clients had joined and the end.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Attached {
     /// Host and port.
@@ -91,7 +92,7 @@ pub struct Attached {
 }
 
 /// What one client saw.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AttachedClient {
     /// Whether its first frame came before the measurement began: from then on it was subscribed.
@@ -133,7 +134,7 @@ pub struct AttachedClient {
 }
 
 /// A close by the server, or by the client's own frame limit.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Closed {
     /// WebSocket close code; 1006 for a connection that broke off.
@@ -143,7 +144,7 @@ pub struct Closed {
 }
 
 /// What came at a client beside what any client got.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Arrivals {
     /// That any client got while this one was subscribed.
@@ -170,7 +171,7 @@ impl Arrivals {
 }
 
 /// Text that stopped at one place in the client.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StoppedText {
     /// Where.
@@ -182,7 +183,7 @@ pub struct StoppedText {
 }
 
 /// Streamed text beside durable ends, one client.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReplyTexts {
     /// Replies that were compared.

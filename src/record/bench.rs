@@ -4,6 +4,7 @@
 //! interleaved. A figure that was not measured is absent, never zero. An interval with an end of `null` has no bound
 //! there: too few blocks to say.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::interval;
@@ -12,7 +13,7 @@ use super::interval;
 pub const BENCH_SCHEMA: &str = "skewlab.bench/1";
 
 /// A whole bench.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bench {
     /// [`BENCH_SCHEMA`].
@@ -36,7 +37,7 @@ pub struct Bench {
 }
 
 /// What a bench was asked for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     /// The server whose other traits all subjects share.
@@ -61,7 +62,7 @@ pub struct Settings {
 }
 
 /// One bus and encoding at one number of subscribers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Point {
     /// `shared`, `opt-in`, `widened`, `split`.
@@ -79,7 +80,7 @@ pub struct Point {
 }
 
 /// What one chunk of the model cost the server.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PerToken {
     /// CPU of the server's thread, ns.
@@ -112,7 +113,7 @@ pub struct PerToken {
 }
 
 /// A figure for each idle clock.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PerClock {
     /// The process clock behind `idle_time`.
@@ -124,7 +125,7 @@ pub struct PerClock {
 }
 
 /// `cost per token = a + b · subscribers`, for one bus and encoding.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
     /// The bus.
@@ -137,9 +138,11 @@ pub struct Model {
     pub b_ns: f64,
     /// 95 % bootstrap interval of `a_ns`.
     #[serde(deserialize_with = "interval::deserialize")]
+    #[schemars(with = "interval::Ends")]
     pub a_ci: [f64; 2],
     /// 95 % bootstrap interval of `b_ns`.
     #[serde(deserialize_with = "interval::deserialize")]
+    #[schemars(with = "interval::Ends")]
     pub b_ci: [f64; 2],
     /// At each number of subscribers: measured median minus fitted value, as a share of the fitted value.
     pub residuals: Vec<Residual>,
@@ -150,7 +153,7 @@ pub struct Model {
 }
 
 /// How far one point lies off the line.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Residual {
     /// Number of subscribers.
@@ -160,7 +163,7 @@ pub struct Residual {
 }
 
 /// A fitted line.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Line {
     /// At no subscribers.
@@ -169,11 +172,12 @@ pub struct Line {
     pub b: f64,
     /// 95 % bootstrap interval of `b`.
     #[serde(deserialize_with = "interval::deserialize")]
+    #[schemars(with = "interval::Ends")]
     pub b_ci: [f64; 2],
 }
 
 /// CPU per token of one subject over another's at one number of subscribers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ratio {
     /// `BUS/ENCODING` of the numerator.
@@ -186,9 +190,11 @@ pub struct Ratio {
     pub ratio: f64,
     /// 95 % bootstrap interval.
     #[serde(deserialize_with = "interval::deserialize")]
+    #[schemars(with = "interval::Ends")]
     pub ci: [f64; 2],
     /// The same interval of the denominator against a second copy of itself.
     #[serde(deserialize_with = "interval::deserialize")]
+    #[schemars(with = "interval::Ends")]
     pub control_ci: [f64; 2],
     /// Whether anything may be said: the ratio's interval leaves out 1, and the ratio is farther from 1 than the
     /// control's interval reaches.
@@ -205,7 +211,7 @@ impl Delivery {
 }
 
 /// What the subscribers of one point saw.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Delivery {
     /// The bus.
@@ -240,7 +246,7 @@ pub struct Delivery {
 }
 
 /// A distribution of times, ns.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Quantiles {
     /// Values recorded.
@@ -256,7 +262,7 @@ pub struct Quantiles {
 }
 
 /// The rig's own load.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RigReport {
     /// Whether the figures may be quoted.

@@ -1,9 +1,10 @@
 //! Cost budgets: what a scenario allows a cell to cost, as plain numbers, and what it did cost.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A cost that a budget can limit. All are exact counts, the same under both clocks but where a time takes part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
     /// Times that a delta was turned into JSON text, for sockets and webhook bodies, per token.
@@ -97,7 +98,7 @@ impl Metric {
 }
 
 /// How a measured value has to stand to the limit.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Comparison {
     /// At most the limit; what a bare number means.
     #[default]
@@ -206,7 +207,7 @@ pub struct CpuRatio {
 }
 
 /// One budget of one cell, and how it was kept.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Budgeted {
     /// The key in the scenario: a metric's, or `cpu_ratio_vs`.

@@ -2,6 +2,7 @@
 
 mod issued;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use issued::{ISSUED, holds_certificate};
@@ -10,7 +11,7 @@ pub use issued::{ISSUED, holds_certificate};
 pub const CERTIFICATE_SCHEMA: &str = "skewlab.certificate/1";
 
 /// The agreement of one profile with one released package.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Certificate {
     /// [`CERTIFICATE_SCHEMA`].
@@ -41,7 +42,7 @@ pub struct Certificate {
 }
 
 /// One case on which emulation and package differ.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Disagreement {
     /// The case.

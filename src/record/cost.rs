@@ -1,11 +1,12 @@
 //! What token deltas cost a server, counted exactly: no clock takes part.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Counts over all token deltas of a run, on all paths out of the server.
 ///
 /// Durable events, snapshots and answers over HTTP are not in here.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DeltaCosts {
     /// Chunks of the model that were published as deltas.

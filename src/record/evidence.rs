@@ -1,11 +1,12 @@
 //! What a report shows of a cell beside its counts: the first frame that cost text, and how the text came in time.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::flow::{Hop, Reason};
 
 /// The first frame of a cell that carried text which its client did not show, beside the frame that it would have shown.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FirstFrame {
     /// Which frame with a delta it is on its socket, from 1.
@@ -24,7 +25,7 @@ pub struct FirstFrame {
 }
 
 /// A frame as text. It is data of somebody else's: escape it wherever it is shown.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FrameText {
     /// Who would send it: `server 1.58.2`, `mutation none`.
@@ -53,7 +54,7 @@ impl FrameText {
 }
 
 /// How the text of a cell came in time, by the clock of the cell.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Times {
     /// From the model to the application, each piece of text that reached it.
@@ -63,7 +64,7 @@ pub struct Times {
 }
 
 /// A distribution of times, microseconds.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spread {
     /// Times in it; everything else is zero without one.

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use chrono::NaiveDate;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::budget::{Budget, Metric};
@@ -13,7 +14,7 @@ use super::observation::Signal;
 use super::verdict::{Scope, Verdict};
 
 /// A place beside the sockets that events go to and that token deltas may have to stay away from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Consumer {
     /// The webhook sink.

@@ -1,5 +1,6 @@
 //! The result of `skewlab bench feed`: what a chunk costs a session feed, by variant and listeners.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bench::Ratio;
@@ -8,7 +9,7 @@ use super::bench::Ratio;
 pub const FEED_BENCH_SCHEMA: &str = "skewlab.feed-bench/1";
 
 /// What chunks cost.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FeedBench {
     /// [`FEED_BENCH_SCHEMA`].
@@ -28,7 +29,7 @@ pub struct FeedBench {
 }
 
 /// What was asked for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FeedSettings {
     /// Variants; the first is what the others are compared with.
@@ -54,7 +55,7 @@ pub struct FeedSettings {
 }
 
 /// One variant with so many listeners.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FeedPoint {
     /// The variant.
@@ -76,7 +77,7 @@ pub struct FeedPoint {
 }
 
 /// Exact counts of a block, divided by its chunks. The same in every block, or the bench says so.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PerChunk {
     /// Public emits.

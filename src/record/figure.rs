@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::budget::Comparison;
@@ -9,7 +10,7 @@ use super::budget::Comparison;
 macro_rules! figures {
     ($($(#[doc = $doc:literal])+ $variant:ident $word:literal $words:literal,)*) => {
         /// One count. All are whole numbers, the same in every run of one seed.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "snake_case")]
         pub enum Figure {
             $($(#[doc = $doc])+ $variant,)*
@@ -113,7 +114,7 @@ figures! {
 pub type Figures = BTreeMap<Figure, u64>;
 
 /// What a scenario says of one figure of a cell.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FigureLimit {
     /// The figure.

@@ -1,12 +1,13 @@
 //! The result of `skewlab idle`: what a long stream does to the clocks that decide whether a server is idle.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Schema name and version of the JSON.
 pub const IDLE_SCHEMA: &str = "skewlab.idle/1";
 
 /// One stream on each of several servers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IdleReport {
     /// [`IDLE_SCHEMA`].
@@ -20,7 +21,7 @@ pub struct IdleReport {
 }
 
 /// What was asked for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IdleSettings {
     /// Tokens a second.
@@ -40,7 +41,7 @@ pub struct IdleSettings {
 }
 
 /// A figure for each of the three clocks.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ByClock<T> {
     /// The process clock behind `/server_info` `idle_time`, which an external runtime reads to reap.
@@ -52,7 +53,7 @@ pub struct ByClock<T> {
 }
 
 /// What the stream did on one server. Times are seconds from the person's message on.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ServerIdle {
     /// The server as it was named.
@@ -87,7 +88,7 @@ pub struct ServerIdle {
 }
 
 /// What one client got of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClientShare {
     /// The client as it was named.

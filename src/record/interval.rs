@@ -3,9 +3,12 @@
 
 use serde::{Deserialize, Deserializer};
 
+/// An interval as JSON has it.
+pub(super) type Ends = [Option<f64>; 2];
+
 /// For `deserialize_with`: `null` is no bound, below or above.
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<[f64; 2], D::Error> {
-    let [lo, hi] = <[Option<f64>; 2]>::deserialize(from)?;
+    let [lo, hi] = Ends::deserialize(from)?;
     Ok([lo.unwrap_or(f64::NEG_INFINITY), hi.unwrap_or(f64::INFINITY)])
 }
 

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::interval;
@@ -17,7 +18,7 @@ pub const LIVE_BENCH_SCHEMA: &str = "skewlab.live-bench/1";
 pub const LIVE_IDLE_SCHEMA: &str = "skewlab.live-idle/1";
 
 /// CPU per token against subscribers, of released servers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LiveBench {
     /// [`LIVE_BENCH_SCHEMA`].
@@ -45,7 +46,7 @@ pub struct LiveBench {
 }
 
 /// What was asked for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LiveSettings {
     /// Numbers of subscribers, ascending.
@@ -63,7 +64,7 @@ pub struct LiveSettings {
 }
 
 /// One released server.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LiveSubject {
     /// Its name as it was asked for.
@@ -77,7 +78,7 @@ pub struct LiveSubject {
 }
 
 /// One server at one number of subscribers, once.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LiveBlock {
     /// The server.
@@ -99,7 +100,7 @@ pub struct LiveBlock {
 }
 
 /// One server at one number of subscribers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LivePoint {
     /// The server.
@@ -115,7 +116,7 @@ pub struct LivePoint {
 }
 
 /// `CPU per token = a + b · subscribers` of one server, through the medians of its valid blocks.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LiveLine {
     /// The server.
@@ -127,11 +128,12 @@ pub struct LiveLine {
     /// 95 % interval of `b_ms`: from resampling the blocks, or with fewer than five at a number of subscribers what lies
     /// off the line.
     #[serde(deserialize_with = "interval::deserialize")]
+    #[schemars(with = "interval::Ends")]
     pub b_ci: [f64; 2],
 }
 
 /// CPU per token of one server over another's.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LiveRatio {
     /// The numerator.
@@ -144,11 +146,12 @@ pub struct LiveRatio {
     pub ratio: f64,
     /// 95 % interval.
     #[serde(deserialize_with = "interval::deserialize")]
+    #[schemars(with = "interval::Ends")]
     pub ci: [f64; 2],
 }
 
 /// Two servers between which no ratio is formed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NotCompared {
     /// The one.
@@ -160,7 +163,7 @@ pub struct NotCompared {
 }
 
 /// The load of the rig itself.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LiveRig {
     /// Whether the figures may be quoted.
@@ -182,7 +185,7 @@ pub struct LiveRig {
 }
 
 /// What the idle clocks of released servers showed, beside what our emulation says.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LiveIdleReport {
     /// [`LIVE_IDLE_SCHEMA`].
@@ -200,7 +203,7 @@ pub struct LiveIdleReport {
 }
 
 /// One server's clocks while text streamed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LiveIdle {
     /// The server.

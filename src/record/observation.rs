@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::budget::CpuRatio;
@@ -11,7 +12,9 @@ use super::figure::Figures;
 use super::flow::{Class, HopFlow, Reason};
 
 /// What the receiving application could notice.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Signal {
     /// Nothing at all.
@@ -71,7 +74,7 @@ pub struct Subscribed {
 }
 
 /// The durable events of the turn, as far as this client is concerned.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Durables {
     /// Published while this client was subscribed, or should still have been.
@@ -89,7 +92,7 @@ pub struct Durables {
 }
 
 /// What the tokens caused beside the sockets, in the server.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SideEffects {
     /// The webhook sink.
@@ -116,7 +119,7 @@ pub struct SideEffects {
 }
 
 /// What a webhook sink received.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WebhookCount {
     /// HTTP posts of events that the sink answered with success.
@@ -132,7 +135,7 @@ pub struct WebhookCount {
 }
 
 /// What an in-process counter received.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConsumerCount {
     /// Events.
@@ -142,7 +145,7 @@ pub struct ConsumerCount {
 }
 
 /// Writes to the three idle clocks.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IdleWrites {
     /// The process clock behind `/server_info` `idle_time`.

@@ -1,5 +1,6 @@
 //! The result of a run: what `run.json` holds.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::budget::Budgeted;
@@ -8,13 +9,14 @@ use super::figure::{FigureLimit, Figures};
 use super::flow::{Hop, HopFlow, Reason};
 use super::observation::{SideEffects, Signal};
 use super::verdict::{Finding, Outcome, Scope, Verdict};
+use crate::schema::keyed;
 use crate::unit::Tally;
 
 /// Schema name and version of `run.json`. A reader refuses a newer version than it knows.
 pub const SCHEMA: &str = "skewlab.run/1";
 
 /// A whole run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
     /// [`SCHEMA`].
@@ -38,7 +40,7 @@ pub struct Run {
 }
 
 /// One scenario of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ran {
     /// Its name.
@@ -51,7 +53,9 @@ pub struct Ran {
 }
 
 /// What a scenario is about.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Subject {
     /// A server that streams to clients over sockets.
@@ -81,7 +85,7 @@ impl Subject {
 }
 
 /// What a subscriber could have told for itself: steps whose text it was never streamed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Oracle {
     /// Steps of which it saw a message with text.
@@ -91,7 +95,7 @@ pub struct Oracle {
 }
 
 /// How many cells ended how.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Totals {
     /// All cells.
@@ -109,7 +113,7 @@ pub struct Totals {
 }
 
 /// What the clock on the wall said.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Timing {
     /// Wall time of all cells, seconds.
@@ -127,7 +131,7 @@ pub struct Timing {
 }
 
 /// One client in one cell.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CellResult {
     /// Path-shaped: scenario / server / client / workload / mutation.
@@ -183,6 +187,7 @@ pub struct CellResult {
     /// Hop by hop, all classes together.
     pub hops: Vec<HopFlow>,
     /// The same per class.
+    #[schemars(schema_with = "keyed::<super::flow::Class, Vec<HopFlow>>")]
     pub classes: std::collections::BTreeMap<super::flow::Class, Vec<HopFlow>>,
     /// Durable events of the turn.
     pub durables: super::observation::Durables,
@@ -197,6 +202,7 @@ pub struct CellResult {
     pub budgets: Vec<Budgeted>,
     /// Exact counts of a session feed.
     #[serde(default, skip_serializing_if = "Figures::is_empty")]
+    #[schemars(schema_with = "keyed::<super::figure::Figure, u64>")]
     pub figures: Figures,
     /// What the scenario says of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -1,5 +1,6 @@
 //! The words that a cell ends in.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::flow::{Hop, Reason};
@@ -8,7 +9,7 @@ use crate::unit::Tally;
 
 /// What is to be said of one client in one cell. Ordered by severity: the first is the worst, and a cell's
 /// headline is its worst finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The cell did not run. Red, never blank.
@@ -84,7 +85,7 @@ impl Verdict {
 }
 
 /// Which part of the text is missing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// All of it.
@@ -116,7 +117,7 @@ impl Scope {
 }
 
 /// One thing found in a cell.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Finding {
     /// What it is.
@@ -136,7 +137,7 @@ pub struct Finding {
 }
 
 /// What an actual verdict means next to the expected one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// As the scenario says.

@@ -38,7 +38,7 @@ pub enum Does {
 }
 
 /// The longest silence, seconds: longer than any limit of a server or a client.
-const MAX_STALL_S: f64 = 7200.0;
+pub(super) const MAX_STALL_S: f64 = 7200.0;
 
 impl Aside {
     /// Reads the keys of one item of `tokens` that are about no token. `before` is its place.

@@ -54,6 +54,14 @@
 //! to hold. Of all tables that match a cell, the first that limits a metric counts for it. *Per token* divides by `N`.
 //! `cpu_ratio_vs` is measured by the clock on the wall only; where it was not, the cell says so.
 //!
+//! # Editors
+//!
+//! An editor that knows TOML schemas (Even Better TOML, taplo) completes keys and words, and shows what they mean. The first
+//! line of a scenario names the schema, by a path from the file's own folder: `#:schema ../schemas/scenario.schema.json`, or
+//! `feed-scenario.schema.json` for the session feed. `skewlab generate schema all --out schemas` writes them, those of
+//! profiles too. The schema leaves names, globs and expressions to the reader. A new key is a field in `schema/`; a test holds
+//! the two against each other.
+//!
 //! # Adding a scenario
 //! 1. Write `scenarios/NAME.toml`; start with the question.
 //! 2. List it in `shipped.rs`.
@@ -84,6 +92,7 @@ mod parse;
 mod pattern;
 mod problem;
 mod rule;
+mod schema;
 mod section;
 mod shipped;
 mod traits;
@@ -102,5 +111,6 @@ pub use names::{Names, Resolved, SAME};
 pub use pattern::{Glob, GlobError};
 pub use problem::Problem;
 pub use rule::{Axes, Place};
+pub use schema::{FeedScenarioFile, ScenarioFile};
 pub use shipped::SHIPPED;
 pub use workload::Workload;

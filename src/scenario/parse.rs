@@ -25,9 +25,9 @@ use crate::record::Subject;
 use crate::wire::Mutation;
 
 /// Copies of a client in one cell: enough for the fan-out that a release is asked for, and a cell still is a cell.
-const MAX_SUBSCRIBERS: u64 = 1_000;
-const MAX_LATENCY_S: f64 = 3_600.0;
-const MAX_REFUSALS: u64 = 1_000_000;
+pub(super) const MAX_SUBSCRIBERS: u64 = 1_000;
+pub(super) const MAX_LATENCY_S: f64 = 3_600.0;
+pub(super) const MAX_REFUSALS: u64 = 1_000_000;
 
 /// What a name in this file can refer to.
 struct Terms<'a, N> {

@@ -14,13 +14,14 @@ use crate::record::{Consumer, Expected, Hop, Known, Metric, Scope, Signal, Subje
 /// A list of words, and what it is a list of.
 pub(super) struct Words<T: 'static> {
     what: &'static str,
-    all: &'static [T],
-    word: fn(T) -> &'static str,
+    pub(super) all: &'static [T],
+    pub(super) word: fn(T) -> &'static str,
 }
 
 const VERDICT: &Words<Verdict> = &Words { what: "verdict", all: &Verdict::ALL, word: Verdict::as_str };
-const HOP: &Words<Hop> = &Words { what: "hop", all: &Hop::ALL, word: Hop::as_str };
-const FEED_HOP: &Words<Hop> = &Words { what: "hop of a session feed", all: &Hop::FEED, word: Hop::as_str };
+pub(super) const HOP: &Words<Hop> = &Words { what: "hop", all: &Hop::ALL, word: Hop::as_str };
+pub(super) const FEED_HOP: &Words<Hop> =
+    &Words { what: "hop of a session feed", all: &Hop::FEED, word: Hop::as_str };
 pub(super) const SUBJECT: &Words<Subject> =
     &Words { what: "subject", all: &Subject::ALL, word: Subject::as_str };
 const SCOPE: &Words<Scope> = &Words {

@@ -35,10 +35,10 @@ pub struct Workload {
 }
 
 /// Tokens of one workload: a long reply has some ten thousand.
-const MAX_TOKENS: u64 = 100_000;
-const MAX_CHUNK_BYTES: u64 = 1_000_000;
-const MAX_RATE: f64 = 1_000_000.0;
-const CLASSES: [&str; 3] = ["text", "reasoning", "empty"];
+pub(super) const MAX_TOKENS: u64 = 100_000;
+pub(super) const MAX_CHUNK_BYTES: u64 = 1_000_000;
+pub(super) const MAX_RATE: f64 = 1_000_000.0;
+pub(super) const CLASSES: [&str; 3] = ["text", "reasoning", "empty"];
 
 impl Workload {
     pub(super) fn read(name: &str, mut section: Section<'_>, faults: &mut Faults) -> Option<Workload> {

@@ -1,12 +1,16 @@
 //! Variants: which feed carries chunks, and by what rules. Data, in `scenarios/feeds/*.toml`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
+use crate::schema::table;
+
 /// What the log keeps of a stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum KeptChunks {
     /// One `assistant/chunk` event a chunk.
@@ -18,7 +22,7 @@ pub enum KeptChunks {
 }
 
 /// What the live feed carries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LiveStream {
     /// Nothing.
@@ -30,7 +34,7 @@ pub enum LiveStream {
 }
 
 /// What an append does that comes from within the dispatch of another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReentrantAppend {
     /// It appends, and its dispatch runs inside the other one.
@@ -40,7 +44,7 @@ pub enum ReentrantAppend {
 }
 
 /// The log.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DurableTraits {
     /// What it keeps of a stream.
@@ -50,7 +54,7 @@ pub struct DurableTraits {
 }
 
 /// The live feed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LiveTraits {
     /// What it carries.
@@ -58,7 +62,7 @@ pub struct LiveTraits {
 }
 
 /// The bus.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BusTraits {
     /// Whether a listener's throw is caught and logged. Otherwise it ends the dispatch and reaches who emitted.
@@ -68,7 +72,7 @@ pub struct BusTraits {
 }
 
 /// A cancelled turn.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CancelTraits {
     /// Whether the text that was delivered is committed as an interrupted message.
@@ -76,7 +80,7 @@ pub struct CancelTraits {
 }
 
 /// How a variant behaves.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Traits {
     /// The log.
@@ -118,12 +122,40 @@ impl Variant {
 }
 
 /// What a file says of its variant beside the traits.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct About {
+    /// The name that a person types.
     name: String,
+    /// One sentence: what is particular about it.
     summary: String,
+    /// Where each trait comes from, by top-level key.
     source: BTreeMap<String, String>,
+}
+
+/// The file of a variant. It states every trait.
+#[derive(Debug)]
+pub struct VariantFile;
+
+impl JsonSchema for VariantFile {
+    fn schema_name() -> Cow<'static, str> {
+        "VariantFile".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (own, traits) = (About::json_schema(generator), Traits::json_schema(generator));
+        let mut properties = serde_json::Map::new();
+        let mut required = Vec::new();
+        for part in [&own, &traits] {
+            properties
+                .extend(part.get("properties").and_then(|p| p.as_object()).cloned().unwrap_or_default());
+            let keys = part.get("required").and_then(|keys| keys.as_array()).into_iter().flatten();
+            required.extend(keys.filter_map(|key| key.as_str()));
+        }
+        let mut schema = table(properties, &required);
+        schema.insert("description".to_owned(), "The traits of one variant of the session feed.".into());
+        schema
+    }
 }
 
 /// A variant that is not there or does not read.

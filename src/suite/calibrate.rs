@@ -126,7 +126,7 @@ mod tests {
 
     /// Two cells that were alike, of a released client and of its emulation.
     fn pair() -> Vec<CellResult> {
-        let text = include_str!("../../tests/fixtures/run_v1.json");
+        let text = include_str!("../../tests/fixtures/results/run_v1.json");
         let run: Run = serde_json::from_str(text).unwrap();
         let cell = run.cells[0].clone();
         let of = |client: &str| CellResult { client_release: client.to_owned(), ..cell.clone() };

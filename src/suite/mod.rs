@@ -12,6 +12,7 @@ mod journal;
 pub mod live;
 pub mod live_bench;
 mod ratios;
+pub mod schemas;
 mod select;
 
 pub use ratios::{MeasureCpu, by_bench, measure_cpu_ratios};

@@ -1,10 +1,11 @@
 //! How an era writes the same values: which nulls it keeps and what it does with `parent_id`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// Whether fields without a value are written as `null` or left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Nulls {
     /// Written as `null` (socket frames of 1.18.1 to 1.31.1, and webhook bodies of every release).
@@ -14,7 +15,7 @@ pub enum Nulls {
 }
 
 /// What happens to the `parent_id` of an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ParentId {
     /// The field does not exist yet (before 1.31.0).
@@ -26,7 +27,7 @@ pub enum ParentId {
 }
 
 /// The encoding of one era on one channel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub struct Dialect {
     /// Treatment of fields without a value.

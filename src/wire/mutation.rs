@@ -41,6 +41,15 @@ pub struct MutationError {
     pub step: String,
 }
 
+/// Every mutation as a regular expression, so that an editor can tell what does not read.
+pub const PATTERN: &str = concat!(
+    r"^\s*(none|![\s\S]*|",
+    // A step: one to drop, to rename, or to add or set.
+    r"(-[^\s=]+|[^\s=-][^\s=]*->[^\s=]+|(\+[^\s=]+|[^\s=+-][^\s=]*)=\S*)",
+    r"(\s+(-[^\s=]+|[^\s=-][^\s=]*->[^\s=]+|(\+[^\s=]+|[^\s=+-][^\s=]*)=\S*))*",
+    r")\s*$",
+);
+
 impl Mutation {
     /// Whether it changes nothing.
     pub fn is_none(&self) -> bool {

@@ -7,6 +7,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use choice::ClientChoice;
@@ -20,7 +21,7 @@ use crate::unit::{Release, Seconds};
 use crate::wire::json::Reader;
 
 /// How a client behaves.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClientTraits {
     /// Whose client it is; a label for reports, nothing branches on it.
@@ -53,7 +54,7 @@ pub struct ClientTraits {
 }
 
 /// Whose client it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Family {
     /// `openhands-sdk`, `RemoteConversation`.
@@ -65,7 +66,7 @@ pub enum Family {
 }
 
 /// How a client connects.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConnectTraits {
     /// Whether there is anything to open a socket with where it runs.
@@ -100,7 +101,7 @@ fn version() -> Vec<String> {
 }
 
 /// Whether a client finds a WebSocket where it runs.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SocketSupport {
     /// Yes.
@@ -112,7 +113,7 @@ pub enum SocketSupport {
 }
 
 /// Where the key goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Auth {
     /// `?session_api_key=`, as it is: a `+` in the key arrives as a blank.
@@ -124,7 +125,7 @@ pub enum Auth {
 }
 
 /// What a client asks to be replayed when it connects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Resend {
     /// Nothing.
@@ -134,7 +135,7 @@ pub enum Resend {
 }
 
 /// When a client counts as connected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ready {
     /// With the first `ConversationStateUpdateEvent` that it accepts.
@@ -144,7 +145,7 @@ pub enum Ready {
 }
 
 /// How a client reads a frame as JSON.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JsonTraits {
     /// Whose parser.
@@ -154,7 +155,7 @@ pub struct JsonTraits {
 }
 
 /// What a binary frame is to a client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Binary {
     /// UTF-8, a byte order mark allowed; anything else is no JSON (`json.loads` of bytes).
@@ -166,7 +167,7 @@ pub enum Binary {
 }
 
 /// What a client makes of the JSON.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DecodeTraits {
     /// How strict.
@@ -184,7 +185,7 @@ fn yes() -> bool {
 }
 
 /// How strictly a client decodes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DecodeStyle {
     /// The pydantic event union of one release: unknown kinds and extra fields are refused.
@@ -196,7 +197,7 @@ pub enum DecodeStyle {
 }
 
 /// What a client checks before a frame goes further.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Guard {
     /// Nothing.
@@ -206,7 +207,7 @@ pub enum Guard {
 }
 
 /// What is behind the library.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ApplicationTraits {
     /// What shows the text.
@@ -222,7 +223,7 @@ pub struct ApplicationTraits {
 }
 
 /// What shows the text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Application {
     /// A callback that takes both fields of a decoded delta.
@@ -236,7 +237,7 @@ pub enum Application {
 }
 
 /// A deliberate fault in a client.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ClientMutant {
     /// Loses the text of every n-th delta; 0 for never.

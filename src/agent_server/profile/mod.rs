@@ -8,12 +8,14 @@ pub mod client;
 mod embedded;
 mod error;
 mod faulty;
+mod schema;
 pub mod server;
 mod shelf;
 
 pub use client::{ClientChoice, ClientTraits};
 pub use embedded::{CLIENT_FILES, SERVER_FILES};
 pub use error::{ProfileError, nearest};
+pub use schema::{ClientFile, ServerFile};
 pub use server::ServerTraits;
 pub use shelf::{About, Profile, Shelf};
 

@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::unit::Seconds;
 use crate::wire::Dialect;
 
 /// How a server behaves.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ServerTraits {
     /// What a token delta is.
@@ -36,7 +37,7 @@ pub struct ServerTraits {
 }
 
 /// What a token delta is.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeltaTraits {
     /// Its place in the type system.
@@ -50,7 +51,7 @@ pub struct DeltaTraits {
 }
 
 /// Which pieces without a character the library between model and agent hands on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EmptyPieces {
     /// All of them. No release does that.
@@ -61,7 +62,7 @@ pub enum EmptyPieces {
 }
 
 /// The delta's place in the type system, which decides what the durable bus can carry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeltaClass {
     /// A subclass of `Event`, like everything else on the bus (1.18.1 on). On the wire there is no difference to
@@ -74,7 +75,7 @@ pub enum DeltaClass {
 }
 
 /// How a delta travels inside the server.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BusTraits {
     /// The path of a delta.
@@ -118,7 +119,7 @@ impl ServerTraits {
 }
 
 /// The path of a delta.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BusKind {
     /// One bus; every subscriber gets every delta.
@@ -144,7 +145,7 @@ impl BusKind {
 }
 
 /// How a bus calls its subscribers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FanOut {
     /// One after the other: a slow one delays all behind it (to 1.22.0).
@@ -154,7 +155,7 @@ pub enum FanOut {
 }
 
 /// Who turns a delta into the text of a legacy frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Encoding {
     /// Each socket for itself, as every release does.
@@ -174,7 +175,7 @@ impl Encoding {
 }
 
 /// A kind of subscriber.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SubscriberKind {
     /// A client on the legacy socket.
@@ -194,7 +195,7 @@ pub enum SubscriberKind {
 }
 
 /// The idle clocks.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IdleTraits {
     /// Whether the eviction clock exists (1.37.1).
@@ -213,7 +214,7 @@ pub struct IdleTraits {
 }
 
 /// The telemetry counter.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TelemetryTraits {
     /// Whether it exists (1.37.0).
@@ -221,7 +222,7 @@ pub struct TelemetryTraits {
 }
 
 /// The webhook poster. Its defaults are those of the released `WebhookSpec`.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WebhookTraits {
     /// Events that trigger a post.
@@ -246,7 +247,7 @@ pub struct WebhookTraits {
 }
 
 /// Both sockets' handshakes and limits.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SocketTraits {
     /// Seconds to wait for the authentication frame.
@@ -262,7 +263,7 @@ pub struct SocketTraits {
 }
 
 /// WebSocket close codes.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CloseCodes {
     /// No authentication, or a bad one, after the upgrade.
@@ -274,7 +275,7 @@ pub struct CloseCodes {
 }
 
 /// What an authentication frame is that comes after authentication.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AuthFrame {
     /// A bad message like any other (to 1.22.0).
@@ -286,7 +287,7 @@ pub enum AuthFrame {
 }
 
 /// The session socket.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SessionTraits {
     /// What it carries.
@@ -300,7 +301,7 @@ pub struct SessionTraits {
 }
 
 /// What the session socket carries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SessionEndpoint {
     /// It does not exist: the upgrade is refused with HTTP 403 (before 1.45.0).
@@ -312,7 +313,7 @@ pub enum SessionEndpoint {
 }
 
 /// The clients built from the same tree.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ships {
     /// What `python@same` means. Empty: the Python client of the same release.
@@ -320,7 +321,7 @@ pub struct Ships {
 }
 
 /// A deliberate fault in a server.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fault of its own that a profile switches on")]
 pub struct ServerMutant {

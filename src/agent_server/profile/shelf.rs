@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
@@ -12,13 +13,14 @@ use super::faulty::{faulty, faulty_in, help};
 use crate::unit::Release;
 
 /// What a profile says about itself.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct About {
     /// The name that a person types.
     pub name: String,
     /// The releases that behave like it, as a version range; absent for unreleased variants.
     #[serde(default)]
+    #[schemars(with = "Option<String>", extend("examples" = [">=1.22.1, <1.31.0"]))]
     pub covers: Option<semver::VersionReq>,
     /// The era's short name (`S3`, `P2`, `B1b`).
     #[serde(default)]
@@ -63,7 +65,7 @@ pub struct Shelf {
     raws: Vec<Raw>,
 }
 
-const OWN_KEYS: [&str; 7] = ["name", "covers", "era", "summary", "what_if", "source", "extends"];
+pub(super) const OWN_KEYS: [&str; 7] = ["name", "covers", "era", "summary", "what_if", "source", "extends"];
 
 impl Shelf {
     /// The shelf of the embedded files, given as path and text.

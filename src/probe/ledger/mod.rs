@@ -14,7 +14,7 @@ use crate::record::flow::{Class, HopFlow, Reason};
 use crate::record::observation::{Durables, Piece, Signal};
 
 /// Which socket the client is on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Endpoint {
     /// `/sockets/events/{id}`.

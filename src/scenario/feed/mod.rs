@@ -56,5 +56,7 @@ mod workload;
 
 pub use cell::FeedCell;
 pub use expand::expand_feed;
+pub(super) use parse::MAX_LISTENERS;
 pub use scenario::FeedScenario;
 pub use workload::FeedWorkload;
+pub(super) use workload::{MAX_EVENTS, MAX_RATE, MAX_SESSIONS, MAX_STEPS};

@@ -25,7 +25,7 @@ use crate::session_feed::store::FlushPolicy;
 use crate::session_feed::{Fault, Variants};
 
 /// Plain listeners on one feed.
-const MAX_LISTENERS: u64 = 1_000;
+pub(in crate::scenario) const MAX_LISTENERS: u64 = 1_000;
 
 /// What a name in this file can refer to.
 struct Terms<'a> {

@@ -23,13 +23,13 @@ pub struct FeedWorkload {
     pub sessions: u32,
 }
 
-const MAX_RATE: f64 = 1_000_000.0;
+pub(in crate::scenario) const MAX_RATE: f64 = 1_000_000.0;
 /// Turns, and steps in each: a long session has some hundreds.
-const MAX_STEPS: u64 = 1_000;
+pub(in crate::scenario) const MAX_STEPS: u64 = 1_000;
 /// Deltas and events of one workload: the largest log that was measured has two and a half million events.
-const MAX_EVENTS: u64 = 3_000_000;
+pub(in crate::scenario) const MAX_EVENTS: u64 = 3_000_000;
 /// Sessions of one process.
-const MAX_SESSIONS: u64 = 1_000;
+pub(in crate::scenario) const MAX_SESSIONS: u64 = 1_000;
 
 /// The deltas of one step, and the tool that ends it.
 #[derive(Debug, Clone, Default)]

@@ -42,6 +42,14 @@ const NAMES: [(&str, FlushPolicy); 4] = [
 ];
 
 impl FlushPolicy {
+    /// Every policy as a regular expression.
+    pub const PATTERN: &str = "^(turn-end|checkpoints|every-event|window-[1-9][0-9]*ms)$";
+
+    /// The policies with a fixed name, and the usual window.
+    pub fn names() -> [&'static str; 4] {
+        NAMES.map(|(name, _)| name)
+    }
+
     /// Whether the event, which is the last one pending, has to be written at once.
     pub(super) fn at_once(self, event: &Event) -> bool {
         match self {

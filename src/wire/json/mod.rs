@@ -32,7 +32,7 @@ pub const HUGE_INT: f64 = 1.797_693_134_862_315e308;
 pub const MAX_INT_DIGITS: usize = 4300;
 
 /// Whose reading of JSON.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Reader {
     /// `json.loads` of Python: takes `NaN` and `Infinity`.

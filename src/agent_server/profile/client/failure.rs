@@ -1,11 +1,12 @@
 //! What can be noticed when a stage of a client fails.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::record::Signal;
 
 /// What can be noticed of one kind of failure.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Failure {
     /// How loud it is.
@@ -16,7 +17,7 @@ pub struct Failure {
 }
 
 /// What a close code means to a client.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CloseRule {
     /// The codes; empty for every code that no earlier rule names.
@@ -30,7 +31,7 @@ pub struct CloseRule {
 }
 
 /// What can be noticed, stage by stage. A stage that is left out fails without a sound.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FailureTraits {
     /// A frame that is no JSON.

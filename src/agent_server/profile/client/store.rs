@@ -1,9 +1,10 @@
 //! The canvas store, trait by trait. Read in the sources of 1.0.0-alpha.10 to 1.20.0 and run there.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How the store and the chat treat deltas and the events that end them.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "orthogonal traits that a profile sets one by one")]
 pub struct StoreTraits {
@@ -55,7 +56,7 @@ impl Default for StoreTraits {
 }
 
 /// What a delta is to the store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Deltas {
     /// An event of a kind that nobody knows: stored and never drawn (alphas).
@@ -65,7 +66,7 @@ pub enum Deltas {
 }
 
 /// When two neighbouring deltas become one bubble.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Merge {
     /// Always.
@@ -75,7 +76,7 @@ pub enum Merge {
 }
 
 /// What the final message does with the text streamed in its turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finalise {
     /// Nothing; it is appended.
@@ -89,7 +90,7 @@ pub enum Finalise {
 }
 
 /// What a tool call does with the text streamed right before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ToolAction {
     /// Nothing; it is appended.
@@ -101,7 +102,7 @@ pub enum ToolAction {
 }
 
 /// What the chat does with a payload that is no string.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NonString {
     /// A bubble without text (1.0.0).
