@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Module and floor, as in `ARCHITECTURE.md`.
-const FLOORS: [(&str, u8); 16] = [
+const FLOORS: [(&str, u8); 17] = [
     ("unit", 0),
     ("seed", 0),
     ("caret", 0),
     ("wire", 1),
     ("record", 1),
+    ("openapi", 1),
     ("probe", 2),
     ("agent_server", 3),
     ("session_feed", 3),
