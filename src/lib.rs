@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | 0 | [`mod@unit`], [`seed`], [`caret`] | value types; run → cell → client seeds; pointing at a place in a file |
 //! | 0 | [`schema`] | what a JSON Schema needs beside the types that derive it |
-//! | 1 | [`wire`], [`record`] | frames as pure data and their mutations; plain result data |
+//! | 1 | [`wire`], [`record`], [`openapi`] | frames as pure data and their mutations; plain result data; what a server advertises |
 //! | 2 | [`probe`] | what both ends noted, and the ledger that settles it |
 //! | 3 | [`agent_server`] | the parties: profiles, buses, subscribers, decoders, guards |
 //! | 3 | [`session_feed`] | the second subject: a session log with a live bus, its store and its consumers |
@@ -22,6 +22,7 @@ pub mod caret;
 pub mod cli;
 pub mod judge;
 pub mod live;
+pub mod openapi;
 pub mod probe;
 pub mod record;
 pub mod report;

@@ -3,6 +3,7 @@
 //! A party is a [`profile`]: orthogonal traits in TOML. [`server`] and [`client`] turn traits into
 //! behaviour and know no release by name.
 
+pub mod advertised;
 pub mod client;
 pub mod link;
 pub mod profile;

@@ -37,6 +37,12 @@ pub async fn server_info(target: &Target) -> Result<Value, RestError> {
     Ok(serde_json::from_slice(&body).unwrap_or_default())
 }
 
+/// What the server advertises, `GET` of `path`, as text.
+pub async fn document(target: &Target, path: &str) -> Result<String, RestError> {
+    let body = exchange(target, Method::GET, path, Bytes::new()).await?;
+    Ok(String::from_utf8_lossy(&body).into_owned())
+}
+
 /// One request on a connection of its own; the body of an answer that is success.
 async fn exchange(target: &Target, method: Method, path: &str, body: Bytes) -> Result<Bytes, RestError> {
     let broken = |e: &dyn std::fmt::Display| RestError::Unreachable(e.to_string());

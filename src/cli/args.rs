@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::attach::Attach;
 use super::bench_feed::BenchFeed;
 use super::calibrate::Calibrate;
+use super::contract::Contract;
 use super::fanout::FanOut;
 use super::feed::FeedCommand;
 use super::generate::Generate;
@@ -51,6 +52,8 @@ pub(super) enum Command {
     Explain(Explain),
     /// Say what each released client does with captured frames
     Check(Check),
+    /// Say what a server advertises in /openapi.json that cannot be, and what a change of it breaks for whom
+    Contract(Contract),
     /// Ask whether a server looks idle while it streams, and is reaped or evicted for it
     Idle(Idle),
     /// Run one emulated server alone

@@ -8,6 +8,7 @@ use crate::judge::ExitCode;
 use crate::live::env::EnvError;
 use crate::live::extract::ExtractError;
 use crate::live::model::ModelError;
+use crate::openapi::ContractFileError;
 use crate::record::StoredError;
 use crate::report::StoreError;
 use crate::run::CellFault;
@@ -76,10 +77,14 @@ pub(super) enum CliError {
     Log(#[from] LoadError),
     #[error(transparent)]
     Repair(#[from] RepairError),
+    #[error(transparent)]
+    ContractFile(#[from] ContractFileError),
     #[error("cannot read {}: {error}", path.display())]
     Read { path: PathBuf, error: std::io::Error },
     #[error("server `{server}`: {fault}")]
     Idle { server: String, fault: CellFault },
+    #[error("URL: {0}")]
+    Fetch(String),
     #[error("{0}")]
     Usage(String),
     #[error("the selection holds no cell{0}")]
@@ -100,6 +105,7 @@ impl CliError {
             | CliError::LiveBench(_)
             | CliError::Turns(_)
             | CliError::CalibrateServer(_)
+            | CliError::Fetch(_)
             | CliError::Extract(ExtractError::Ended { .. } | ExtractError::Slow { .. })
             | CliError::Attach(AttachError::Unreachable { .. } | AttachError::Say { .. }) => {
                 ExitCode::RigInvalid

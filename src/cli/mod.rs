@@ -8,6 +8,7 @@ mod bench_feed;
 mod bench_target;
 mod calibrate;
 mod check;
+mod contract;
 mod error;
 mod explain;
 mod fanout;
@@ -62,6 +63,7 @@ pub fn main() -> ExitCode {
         Command::List(list) => list::run(list),
         Command::Explain(explain) => explain::run(explain),
         Command::Check(check) => check::run(check),
+        Command::Contract(contract) => contract::run(contract),
         Command::Calibrate(calibrate) => calibrate::run(calibrate),
         Command::Idle(idle) => idle::run(idle),
         Command::Serve(serve) => serve::run(serve),

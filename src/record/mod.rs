@@ -5,6 +5,7 @@ pub mod attach;
 pub mod bench;
 pub mod budget;
 pub mod certificate;
+pub mod contract;
 pub mod cost;
 pub mod evidence;
 pub mod expectation;

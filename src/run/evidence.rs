@@ -173,6 +173,10 @@ fn blanked(text: &str) -> String {
         |text, (key, value)| {
             let Some(from) = text.find(key).map(|at| at + key.len()) else { return text };
             let Some(end) = text[from..].find('"') else { return text };
+            // What a mutation made of it is what the loss may be about.
+            if end != value.len() {
+                return text;
+            }
             format!("{}{value}{}", &text[..from], &text[from + end..])
         },
     )

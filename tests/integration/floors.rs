@@ -11,6 +11,7 @@ const FLOORS: [(&str, u8); 17] = [
     ("schema", 0),
     ("wire", 1),
     ("record", 1),
+    ("openapi", 1),
     ("probe", 2),
     ("agent_server", 3),
     ("session_feed", 3),

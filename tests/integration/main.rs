@@ -13,6 +13,7 @@ mod certificates;
 mod check_cli;
 mod check_files;
 mod cli;
+mod contract;
 mod determinism;
 mod evidence;
 mod extract;

@@ -84,7 +84,7 @@ fn model(profile: &Profile<ClientTraits>, decode: DecodeTraits) -> Result<How, P
     })?;
     let at = |family| {
         let delta_is_event = decode.delta_is_event;
-        EventModel::at(release, Options { delta_is_event, family })
+        EventModel::at(release, Options { delta_is_event, family, ..Options::default() })
     };
     let delta = decode.delta_first.then(|| at(Family::Standalone)).transpose()?;
     Ok(How::Model { events: at(Family::Event)?, delta })

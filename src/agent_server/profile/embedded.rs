@@ -10,7 +10,7 @@ macro_rules! files {
 /// Path and text of every server profile, in the order in which they are listed.
 pub const SERVER_FILES: &[(&str, &str)] = files!("servers":
     "1.22.0", "1.30.0", "1.31.1", "1.36.1", "1.43.1", "1.44.1", "1.45.0", "1.58.2",
-    "1.43.1+A", "1.43.1+AB", "1.43.1+ABC", "1.58.2+AB", "1.58.2+ABC", "1.58.2+step7",
+    "1.43.1+A", "1.43.1+AB", "1.43.1+ABC", "1.43.1+ABCD", "1.58.2+AB", "1.58.2+ABC", "1.58.2+ABCD", "1.58.2+step7",
     "1.44.1+per-token", "1.44.1+throttled", "1.44.1+heartbeat",
 );
 

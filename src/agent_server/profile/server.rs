@@ -31,6 +31,9 @@ pub struct ServerTraits {
     pub session: SessionTraits,
     /// The clients built from the same tree.
     pub ships: Ships,
+    /// What `/openapi.json` says beside the events that it returns.
+    #[serde(default)]
+    pub openapi: OpenApiTraits,
     /// A deliberate fault, for proving that a detector detects. No release has one.
     #[serde(default)]
     pub mutant: ServerMutant,
@@ -107,6 +110,13 @@ impl ServerTraits {
             return Some(
                 "`idle.token_writes` writes at every token and leaves a heartbeat nothing to do; \
                  write `heartbeat_s = 0`, or `token_writes = false`"
+                    .to_owned(),
+            );
+        }
+        if self.openapi.names_delta && self.delta.class != DeltaClass::Standalone {
+            return Some(
+                "`openapi.names_delta` gives the delta a schema of its own, and it has one as a member of `Event`; \
+                 write `delta.class = \"standalone\"`, or `names_delta = false`"
                     .to_owned(),
             );
         }
@@ -318,6 +328,15 @@ pub enum SessionEndpoint {
 pub struct Ships {
     /// What `python@same` means. Empty: the Python client of the same release.
     pub python: String,
+}
+
+/// What `/openapi.json` says beside the events that it returns.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct OpenApiTraits {
+    /// Whether the delta has a schema of its own although it is no event (stage D of the bus split). No release needs one:
+    /// there the delta is a member of `Event`. With stage A alone the document loses it, and the TypeScript type with it.
+    pub names_delta: bool,
 }
 
 /// A deliberate fault in a server.

@@ -17,6 +17,7 @@ use super::api::{self, Reply, empty, json_reply, no_such_path, problem};
 use super::net::{Io, PeerId};
 use super::query::SocketQuery;
 use super::upgrade::{Admission, take_over};
+use crate::agent_server::advertised;
 use crate::agent_server::profile::server::SessionEndpoint;
 use crate::probe::ledger::Endpoint;
 
@@ -48,6 +49,7 @@ async fn answer(server: Arc<Inner>, request: Request<Incoming>, peer: PeerId) ->
     }
     match (request.method(), &parts[..]) {
         (&Method::GET, ["server_info"]) => json_reply(StatusCode::OK, &server_info(&server)),
+        (&Method::GET, ["openapi.json"]) => openapi(&server),
         (&Method::GET, ["health" | "alive"]) => json_reply(StatusCode::OK, &json!({"status": "ok"})),
         (&Method::GET, ["ready"]) => json_reply(StatusCode::OK, &json!({"status": "ready"})),
         (_, ["api", ..]) if !authorised(&server, request.headers()) => {
@@ -104,6 +106,17 @@ fn header_key(headers: &HeaderMap) -> Option<&str> {
 
 fn authorised(server: &Inner, headers: &HeaderMap) -> bool {
     server.config.keys.is_empty() || header_key(headers).is_some_and(|k| server.accepts(k))
+}
+
+/// The document, which the real server shows to everybody, whatever keys it has.
+fn openapi(server: &Inner) -> Reply {
+    match server.release.as_ref().map(|release| advertised::of(release, &server.traits)) {
+        Some(Ok(document)) => json_reply(StatusCode::OK, &document),
+        Some(Err(error)) => problem(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
+        None => {
+            problem(StatusCode::NOT_FOUND, "this profile is built on no release, so its events are not known")
+        }
+    }
 }
 
 fn server_info(server: &Inner) -> Value {

@@ -48,6 +48,7 @@ use conversation::Conversation;
 use super::profile::{Profile, ServerTraits};
 use crate::record::SideEffects;
 use crate::seed::{Ids, Seed};
+use crate::unit::Release;
 use crate::wire::Mutation;
 
 /// What a server is started with, beside its profile.
@@ -105,6 +106,8 @@ pub struct Server(Arc<Inner>);
 pub(crate) struct Inner {
     pub(crate) traits: ServerTraits,
     pub(crate) version: String,
+    /// The release that it is built on, by which its event classes are known.
+    release: Option<Release>,
     pub(crate) config: ServerConfig,
     pub(crate) clock: Clock,
     pub(crate) process: idle::ProcessClock,
@@ -128,6 +131,7 @@ impl Server {
                 .release
                 .as_ref()
                 .map_or_else(|| profile.release_name.clone(), ToString::to_string),
+            release: profile.release.clone(),
             ids: Mutex::new(Ids::new(config.seed.derive("ids"))),
             process: idle::ProcessClock::new(&clock),
             costs: Arc::default(),

@@ -7,7 +7,7 @@ use toml::Spanned;
 
 use super::line::{Line, Named, Names, read_type};
 use super::types::Extra;
-use super::vocabulary::{Entry, Family, FindsKindBy, Vocabulary};
+use super::vocabulary::{Entry, Family, FindsKindBy, Only, Vocabulary};
 use crate::agent_server::profile::ProfileError;
 use crate::unit::Release;
 
@@ -48,6 +48,7 @@ struct RawModel {
     name: Spanned<String>,
     kind: Option<String>,
     family: Option<Spanned<String>>,
+    only: Option<Only>,
     since: Option<Release>,
     until: Option<Release>,
     extra: Option<Extra>,
@@ -89,6 +90,7 @@ impl Vocabulary {
                 extra: raw.extra.or(inherited).ok_or_else(|| source.at(&raw.name, "`extra` is missing"))?,
                 kind: raw.kind.unwrap_or_else(|| raw.name.get_ref().clone()),
                 family,
+                only: raw.only,
                 since: raw.since,
                 until: raw.until,
                 drops: raw.drops.into(),

@@ -16,6 +16,7 @@
 //! | `coerce` | what pydantic takes for a string, a bool, an int or a float |
 //! | `smart` | unions: the first member that fits |
 //! | `show` | one release's classes, written out in the language of the data file |
+//! | `advertise` | the same as the schemas of an `OpenAPI` document |
 //! | `problem` | errors by their pydantic names, and what becomes of a frame |
 //!
 //! **Adding a field**: one line in the data file, with the release it came with. **Adding a kind**: a
@@ -26,6 +27,7 @@
 //! float beyond 2^63 passes as `int`, because it cannot be told from a whole number of that size; the
 //! character U+FDD0 passes for a lone surrogate.
 
+mod advertise;
 mod check;
 mod coerce;
 #[cfg(test)]
@@ -43,6 +45,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+pub use advertise::{Advertised, Side};
 pub use problem::{Decoded, PythonError, Rejection};
 pub use show::{Shown, ShownFamily, ShownModel};
 
@@ -60,6 +63,8 @@ pub struct Options {
     pub delta_is_event: bool,
     /// Which classes a frame is decoded as.
     pub family: Family,
+    /// Whether the classes of the server's own package are there too.
+    pub server: bool,
 }
 
 /// A set of classes told apart by their kind.
@@ -82,7 +87,7 @@ impl Family {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { delta_is_event: true, family: Family::Event }
+        Options { delta_is_event: true, family: Family::Event, server: false }
     }
 }
 

@@ -39,12 +39,21 @@ pub(super) enum FindsKindBy {
     Comparison,
 }
 
+/// A package that a client need not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Only {
+    Server,
+}
+
 /// A model in all its releases.
 #[derive(Debug)]
 pub(super) struct Entry {
     /// What a frame calls it: its name, unless the data file gives it another one.
     pub(super) kind: String,
     pub(super) family: Option<usize>,
+    /// Whose package alone has the class; absent for what every client has.
+    pub(super) only: Option<Only>,
     pub(super) since: Option<Release>,
     pub(super) until: Option<Release>,
     pub(super) extra: Extra,
@@ -110,7 +119,8 @@ impl Vocabulary {
             let over = entry.until.as_ref().is_some_and(|r| release.at_least(r));
             let taken_off = options.family == super::Family::Event && !options.delta_is_event;
             let out = taken_off && entry.family == Some(event) && entry.kind == DELTA_KIND;
-            if let Some(family) = entry.family.filter(|_| begun && !over && !out) {
+            let elsewhere = entry.only == Some(Only::Server) && !options.server;
+            if let Some(family) = entry.family.filter(|_| begun && !over && !out && !elsewhere) {
                 kinds[family].push(number);
             }
             let head = entry.family.map_or(&[][..], |f| &self.families[f].lines);
@@ -196,6 +206,7 @@ mod tests {
         ] {
             assert!(!has(before, kind) && has(first, kind), "{kind}");
         }
+        assert!(!has("1.58.2", "ServerErrorEvent"), "a client without the server's package");
         let staged = "1.43.1+AB".parse().unwrap();
         let options = Options { delta_is_event: false, ..Options::default() };
         let tables = Vocabulary::embedded().unwrap().at(&staged, options).unwrap();
