@@ -13,10 +13,33 @@ struct Key {
     what: String,
 }
 
-/// Everything worth a line: all that is not plainly delivered or by design, unexpected ones first.
+/// One finding, and the cells that it was made in.
+pub(super) struct Group<'a> {
+    /// Whether it is the headline of cells that are not plainly as expected.
+    pub unexpected: bool,
+    /// What it is.
+    pub verdict: Verdict,
+    /// The client and a blank; empty where it is nobody's.
+    pub client: String,
+    /// Hop, reason, how much, and what anyone could notice.
+    pub what: String,
+    /// Where: servers, sessions, mutations, shortened when there are many.
+    pub places: String,
+    /// What is to be said of the first of the cells, where it is not plainly as expected.
+    pub note: Option<&'a str>,
+    /// The cells, in plan order.
+    pub cells: Vec<&'a CellResult>,
+}
+
+/// Everything worth a line, as text.
 pub(super) fn lines(cells: &[&CellResult]) -> Vec<String> {
-    let mut groups: BTreeMap<Key, Vec<&CellResult>> = BTreeMap::new();
-    for cell in cells {
+    groups(cells).iter().map(line).collect()
+}
+
+/// Everything worth a line: all that is not plainly delivered or by design, unexpected ones first.
+pub(super) fn groups<'a>(cells: &[&'a CellResult]) -> Vec<Group<'a>> {
+    let mut groups: BTreeMap<Key, Vec<&'a CellResult>> = BTreeMap::new();
+    for cell in cells.iter().copied() {
         for finding in &cell.findings {
             let unexpected = cell.outcome != Outcome::Expected && Some(finding) == cell.findings.first();
             if finding.verdict.is_healthy() && !unexpected {
@@ -31,7 +54,13 @@ pub(super) fn lines(cells: &[&CellResult]) -> Vec<String> {
             groups.entry(key).or_default().push(cell);
         }
     }
-    groups.iter().map(|(key, cells)| line(key, cells)).collect()
+    let group = |(key, cells): (Key, Vec<&'a CellResult>)| {
+        let Key { unexpected, verdict, client, what } = key;
+        let unexpected = unexpected.0;
+        let note = cells.first().filter(|_| unexpected).and_then(|c| c.outcome_note.as_deref());
+        Group { unexpected, verdict, client, what, places: places(&cells), note, cells }
+    };
+    groups.into_iter().map(group).collect()
 }
 
 /// Whose it is: what a server spends is its own, whichever client attended.
@@ -89,16 +118,16 @@ fn oracle(said: Oracle) -> String {
     }
 }
 
-fn line(key: &Key, cells: &[&CellResult]) -> String {
-    let known = cells.iter().all(|c| c.outcome == Outcome::Known);
-    let mark = match (key.unexpected.0, known) {
+fn line(group: &Group<'_>) -> String {
+    let known = group.cells.iter().all(|c| c.outcome == Outcome::Known);
+    let mark = match (group.unexpected, known) {
         (true, true) => "~ ",
         (true, false) => "* ",
         (false, _) => "  ",
     };
-    let note = cells.first().filter(|_| key.unexpected.0).and_then(|c| c.outcome_note.as_deref());
-    let note = note.map(|note| format!("\n      {note}")).unwrap_or_default();
-    format!("{mark}{}{}{}; on {}{note}", key.client, key.verdict.as_str(), key.what, places(cells))
+    let note = group.note.map(|note| format!("\n      {note}")).unwrap_or_default();
+    let Group { client, verdict, what, places, .. } = group;
+    format!("{mark}{client}{}{what}; on {places}{note}", verdict.as_str())
 }
 
 /// The servers, or under one server the mutations, shortened when there are many.

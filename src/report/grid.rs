@@ -1,4 +1,4 @@
-//! Two axes as a grid of marks.
+//! Two axes as a grid of cells, and the same as a text of marks.
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{Cell as GridCell, CellAlignment, Table};
@@ -32,53 +32,76 @@ fn values(cells: &[&CellResult], axis: Axis) -> Vec<String> {
     seen
 }
 
+/// Cells by two of their names.
+pub(super) struct Grid<'a> {
+    /// What stands in it.
+    pub title: String,
+    /// The names over its columns.
+    pub columns: Vec<String>,
+    /// A name and a cell a column; none where the scenario has no such cell.
+    pub rows: Vec<(String, Vec<Option<&'a CellResult>>)>,
+}
+
 /// The grids of one scenario of the session feed: consumers against variants, once for every fault; or, where faults are
 /// more than consumers, faults against variants, once a consumer.
-pub(super) fn feed_grids(cells: &[&CellResult]) -> Vec<(String, String)> {
+pub(super) fn feed_grids<'a>(cells: &[&'a CellResult]) -> Vec<Grid<'a>> {
     let (consumers, faults) = (values(cells, client), values(cells, variant));
-    let part = |of: Axis, value: &String| -> Vec<&CellResult> {
+    let part = |of: Axis, value: &String| -> Vec<&'a CellResult> {
         cells.iter().copied().filter(|cell| of(cell).contains(value)).collect()
     };
     if faults.len() > consumers.len() {
-        let grid = |c: &String| (format!("{c}: fault by variant"), grid(&part(client, c), variant, server));
+        let grid = |c: &String| grid(format!("{c}: fault by variant"), &part(client, c), variant, server);
         return consumers.iter().map(grid).collect();
     }
-    let grid = |f: &String| (format!("{f}: consumer by variant"), grid(&part(variant, f), client, server));
+    let grid = |f: &String| grid(format!("{f}: consumer by variant"), &part(variant, f), client, server);
     faults.iter().map(grid).collect()
 }
 
 /// The grids of one scenario: clients against servers, once a variant; or, where there is one server and
 /// many variants, variants against clients.
-pub(super) fn grids(cells: &[&CellResult]) -> Vec<(String, String)> {
+pub(super) fn grids<'a>(cells: &[&'a CellResult]) -> Vec<Grid<'a>> {
     let (servers, variants) = (values(cells, server), values(cells, variant));
     if servers.len() == 1 && variants.len() > 1 {
         let title = format!("server {}: what is done to each delta frame, by client", servers[0]);
-        return vec![(title, grid(cells, variant, client))];
+        return vec![grid(title, cells, variant, client)];
     }
-    let part = |v: &String| -> Vec<&CellResult> {
+    let part = |v: &String| -> Vec<&'a CellResult> {
         cells.iter().copied().filter(|c| variant(c).contains(v)).collect()
     };
-    variants.iter().map(|v| (format!("{v}: client by server"), grid(&part(v), client, server))).collect()
+    variants.iter().map(|v| grid(format!("{v}: client by server"), &part(v), client, server)).collect()
 }
 
-fn grid(cells: &[&CellResult], rows: Axis, columns: Axis) -> String {
+fn grid<'a>(title: String, cells: &[&'a CellResult], rows: Axis, columns: Axis) -> Grid<'a> {
     let heads = values(cells, columns);
-    let mut table = Table::new();
-    table.load_style(NOTHING);
-    let head = heads.iter().map(|h| GridCell::new(stacked(h)).set_alignment(CellAlignment::Center));
-    table.set_header(std::iter::once(GridCell::new("")).chain(head));
-    for row in values(cells, rows) {
-        let marks = heads.iter().map(|column| {
-            let cell = cells.iter().find(|c| rows(c).contains(&row) && columns(c).contains(column));
-            GridCell::new(cell.map_or_else(String::new, |c| marked(c))).set_alignment(CellAlignment::Center)
-        });
-        table.add_row(std::iter::once(GridCell::new(&row)).chain(marks));
+    let row = |row: String| {
+        let at = |column: &String| {
+            cells.iter().copied().find(|c| rows(c).contains(&row) && columns(c).contains(column))
+        };
+        let cells = heads.iter().map(at).collect();
+        (row, cells)
+    };
+    let rows = values(cells, rows).into_iter().map(row).collect();
+    Grid { title, columns: heads, rows }
+}
+
+impl Grid<'_> {
+    /// As a text of marks.
+    pub(super) fn text(&self) -> String {
+        let mut table = Table::new();
+        table.load_style(NOTHING);
+        let centred = |text: String| GridCell::new(text).set_alignment(CellAlignment::Center);
+        let head = self.columns.iter().map(|column| centred(stacked(column)));
+        table.set_header(std::iter::once(GridCell::new("")).chain(head));
+        for (row, cells) in &self.rows {
+            let marks = cells.iter().map(|cell| centred(cell.map_or_else(String::new, marked)));
+            table.add_row(std::iter::once(GridCell::new(row)).chain(marks));
+        }
+        table.to_string()
     }
-    table.to_string()
 }
 
 /// The mark, with a star when the scenario expects something else.
-fn marked(cell: &CellResult) -> String {
+pub(super) fn marked(cell: &CellResult) -> String {
     let star = match cell.outcome {
         Outcome::Expected => "",
         Outcome::Known => "~",

@@ -24,8 +24,8 @@ pub fn matrix_table(run: &Run, out: &mut dyn Write) -> io::Result<()> {
             Subject::AgentServer => grids(&cells),
             Subject::SessionFeed => feed_grids(&cells),
         };
-        for (title, grid) in grids {
-            writeln!(out, "{title}\n{}\n", coloured(&grid))?;
+        for grid in grids {
+            writeln!(out, "{}\n{}\n", grid.title, coloured(&grid.text()))?;
         }
         let lines = lines(&cells);
         if !lines.is_empty() {
@@ -102,7 +102,7 @@ fn feeds(run: &Run) -> Vec<&str> {
 }
 
 /// Why cells are unproven: which profiles hold no certificate, and what nothing is there to hold against.
-fn unproven(run: &Run) -> String {
+pub(super) fn unproven(run: &Run) -> String {
     let feeds = feeds(run);
     let (feed, others): (Vec<&CellResult>, Vec<&CellResult>) = run
         .cells

@@ -1,0 +1,111 @@
+//! What a long stream does to the idle clocks, as bars of time and as figures.
+
+use std::time::Duration;
+
+use super::measured::Measured;
+use super::timeline::{Life, timeline};
+use super::wording::counted;
+use super::{Section, Tone};
+use crate::record::idle::{IdleReport, ServerIdle};
+
+/// The section of `idle`.
+pub(super) fn section(report: &IdleReport, id: String, title: String) -> askama::Result<Section> {
+    let s = &report.settings;
+    let warm = match s.warm_up {
+        0 => String::new(),
+        n => format!(", after a warm-up of {n} in the same conversation"),
+    };
+    let mut shown = Measured {
+        lead: format!(
+            "{} of text at {} tokens a second ({} tokens) to {}{warm}. Nothing is killed in earnest, so that the peak says how \
+             far the clock would have gone; the runtime reaps at {} without a write. Virtual clock.",
+            time(s.duration_s),
+            s.rate,
+            s.tokens,
+            counted(s.clients.len() as u64, "client"),
+            time(s.reap_after_s)
+        ),
+        ..Measured::default()
+    };
+    let due = u64::from(s.warm_up);
+    for server in &report.servers {
+        for share in server.clients.iter().filter(|c| c.delivered != due + u64::from(server.tokens)) {
+            let text = format!(
+                "{}: {} got {} of {} tokens.",
+                server.server,
+                share.client,
+                share.delivered,
+                due + u64::from(server.tokens)
+            );
+            shown.note(Tone::Warn, text);
+        }
+    }
+    let lives: Vec<Life> = report
+        .servers
+        .iter()
+        .map(|server| Life {
+            name: named(server),
+            streamed: server.streamed_s,
+            first_refresh: server.first_refresh_s,
+            reaped: server.reaped_at_s,
+            evicted: server.evicted_at_s,
+        })
+        .collect();
+    let about = "Seconds from the message on, while text streams".to_owned();
+    shown.timelines.extend(timeline(format!("{id}-time"), about, &lives, time));
+    let rows = report.servers.iter().map(|server| {
+        let w = &server.writes_per_token;
+        vec![
+            named(server),
+            per_token(Some(w.process)),
+            per_token(Some(w.updated_at)),
+            per_token(w.eviction),
+            time(server.peak_idle_s),
+            server.first_refresh_s.map_or_else(|| "never".to_owned(), time),
+            fate("reaped", server.reaped_at_s),
+            fate("evicted", server.evicted_at_s),
+        ]
+    });
+    let head = [
+        "server",
+        "process clock, writes a token",
+        "updated_at",
+        "eviction clock",
+        "peak idle time",
+        "first refresh",
+        "runtime",
+        "conversation",
+    ];
+    shown.table("The clocks", &head, rows);
+    let lost = report.servers.iter().filter(|s| s.reaped_at_s.is_some() || s.evicted_at_s.is_some()).count();
+    let all = counted(report.servers.len() as u64, "server");
+    let headline = match lost {
+        0 => (Tone::Good, format!("None of {all} is reaped or evicted while text streams")),
+        n => (Tone::Bad, format!("{n} of {all} would be reaped or evicted while text streams")),
+    };
+    shown.section(id, title, headline)
+}
+
+fn named(server: &ServerIdle) -> String {
+    if server.what_if { format!("{} (what if)", server.server) } else { server.server.clone() }
+}
+
+fn per_token(writes: Option<f64>) -> String {
+    match writes {
+        None => "-".to_owned(),
+        Some(0.0) => "0".to_owned(),
+        Some(writes) if writes < 0.001 => "<0.001".to_owned(),
+        Some(writes) => format!("{writes:.3}").trim_end_matches('0').trim_end_matches('.').to_owned(),
+    }
+}
+
+fn fate(word: &str, at: Option<f64>) -> String {
+    at.map_or_else(|| "kept".to_owned(), |at| format!("{word} at {}", time(at)))
+}
+
+/// `20m`, `1m 15s`, `29s`.
+fn time(seconds: f64) -> String {
+    let duration = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+    let millis = u64::try_from(duration.as_millis()).unwrap_or(0);
+    humantime::format_duration(Duration::from_millis(millis)).to_string()
+}
