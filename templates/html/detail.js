@@ -83,7 +83,7 @@ const body = (cell) => {
       cell.unproven ? '; unproven' : '; proven'),
     cell.note ? el('p', { class: 'note-box bad' }, cell.note) : '',
     el('p', { class: 'fine' }, `${known.meaning} ${known.next}`),
-    reproduce ? copyable(el('pre', { class: 'code' }, reproduce + quoted(cell.id))) : '',
+    reproduce ? copyable(el('pre', { class: 'code' }, `${reproduce}${quoted(cell.id)}${data.runs[cell.run].seed ?? ''}`)) : '',
     el('h3', {}, 'Findings, worst first'),
     findings.map((found, at) => finding(found, at === 0, cell)),
     frame ? firstFrame(frame) : [],

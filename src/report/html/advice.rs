@@ -29,6 +29,11 @@ pub(super) fn reproduce(run: &Run, scenario: &str) -> Option<String> {
     }
 }
 
+/// The end of that command, where the seed is none that goes without saying.
+pub(super) fn seed_flag(run: &Run) -> Option<String> {
+    (run.seed != 1 && run.clock != "recorded").then(|| format!(" --seed {}", run.seed))
+}
+
 /// A scenario as an argument: shipped ones by name, a user's own by its file.
 fn file(scenario: &str) -> String {
     let path = format!("scenarios/{scenario}.toml");
@@ -59,9 +64,12 @@ fn broken(run: &Run, cell: &CellResult) -> Vec<Step> {
     if let Some(command) = reproduce(run, &cell.scenario) {
         let title = "Reproduce the worst cell alone";
         let text = "The same seed gives the same frames.".to_owned();
-        let seed = if run.seed == 1 { String::new() } else { format!(" --seed {}", run.seed) };
         let id = format!("'{}'", cell.id.replace('\'', r"'\''"));
-        steps.push(Step { title, text, code: Some(format!("{command}{id}{seed}")) });
+        steps.push(Step {
+            title,
+            text,
+            code: Some(format!("{command}{id}{}", seed_flag(run).unwrap_or_default())),
+        });
     }
     let text = format!("{} {}", explained.meaning, explained.next);
     let code = Some(format!("skewlab explain {}", cell.verdict.as_str()));

@@ -77,16 +77,22 @@ pub(super) fn fan_out(bench: &Bench, id: String, title: String) -> askama::Resul
     delivery(bench, &mut shown);
     shown.rig = rig(&bench.rig);
     let headline = if bench.rig.valid {
-        (Tone::Good, claims(&bench.ratios, "bus and encoding"))
+        (Tone::Good, claims(&between(bench), "bus and encoding", "subscriber"))
     } else {
         (Tone::Bad, "The rig was not fit to measure: no figure may be quoted".to_owned())
     };
     shown.section(id, title, headline)
 }
 
+/// The ratios of two subjects of the bench: a bare writer that they were held against too is none.
+fn between(bench: &Bench) -> Vec<&Ratio> {
+    let subject = |own: &str| bench.models.iter().any(|m| name(&m.bus, &m.encoding) == own);
+    bench.ratios.iter().filter(|r| subject(&r.of) && subject(&r.vs)).collect()
+}
+
 /// What may be said, in one sentence.
-fn claims(ratios: &[Ratio], of: &str) -> String {
-    let claimed: Vec<&Ratio> = ratios.iter().filter(|r| r.claim).collect();
+fn claims(ratios: &[&Ratio], of: &str, across: &str) -> String {
+    let claimed: Vec<&Ratio> = ratios.iter().copied().filter(|r| r.claim).collect();
     let far = |r: &Ratio| (r.ratio.max(f64::MIN_POSITIVE).ln()).abs();
     let strongest = claimed.iter().max_by(|a, b| far(a).total_cmp(&far(b)));
     match strongest {
@@ -99,7 +105,7 @@ fn claims(ratios: &[Ratio], of: &str) -> String {
             r.of,
             r.ratio,
             r.vs,
-            r.subscribers,
+            counted(r.subscribers.into(), across),
             counted(claimed.len() as u64, "difference")
         ),
     }
@@ -364,5 +370,9 @@ pub(super) fn feed(bench: &FeedBench, id: String, title: String) -> askama::Resu
     ratios(&bench.ratios, "listeners", &mut shown);
     let noise = bench.noise.map_or_else(|| "unknown".to_owned(), |noise| format!("{:.0} %", noise * 100.0));
     shown.rig = vec![("noise of the machine between sessions".to_owned(), noise)];
-    shown.section(id, title, (Tone::Good, claims(&bench.ratios, "variant")))
+    shown.section(
+        id,
+        title,
+        (Tone::Good, claims(&bench.ratios.iter().collect::<Vec<_>>(), "variant", "listener")),
+    )
 }

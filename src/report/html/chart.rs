@@ -98,7 +98,8 @@ pub(super) fn draw(plot: &Plot) -> askama::Result<Option<String>> {
     if all().next().is_none() || highest <= 0.0 {
         return Ok(None);
     }
-    let (across, up) = (steps(widest.max(1.0)), steps(highest));
+    // Nobody is half a subscriber.
+    let (across, up) = (steps(widest.max(1.0), 1.0), steps(highest, 0.0));
     let end = |steps: &[f64]| steps.last().copied().unwrap_or(1.0);
     let (x_end, y_end) = (end(&across), end(&up));
     let x = |value: f64| LEFT + value / x_end * (WIDTH - LEFT - RIGHT);
@@ -149,12 +150,13 @@ pub(super) fn draw(plot: &Plot) -> askama::Result<Option<String>> {
     view.render().map(Some)
 }
 
-/// From zero in steps of 1, 2 or 5 times a power of ten, at most seven of them, up to something not below `most`.
-fn steps(most: f64) -> Vec<f64> {
+/// From zero in steps of 1, 2 or 5 times a power of ten, none below `least`, at most seven of them, up to something not
+/// below `most`.
+fn steps(most: f64, least: f64) -> Vec<f64> {
     let rough = most / 6.0;
     let power = 10f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|step| *step >= rough * 0.999_999);
-    let step = step.unwrap_or(power * 10.0);
+    let step = step.unwrap_or(power * 10.0).max(least);
     let mut steps = vec![0.0];
     let mut n = 0.0;
     while n * step < most * 0.999_999 && steps.len() < 20 {
@@ -218,11 +220,12 @@ mod tests {
 
     #[test]
     fn axes_go_in_round_steps_up_to_the_largest_value() {
-        assert_eq!(steps(10.0), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
-        assert_eq!(steps(1000.0), [0.0, 200.0, 400.0, 600.0, 800.0, 1000.0]);
-        assert_eq!(steps(0.7).last().map(|v| number(*v)).as_deref(), Some("0.8"));
+        assert_eq!(steps(10.0, 0.0), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
+        assert_eq!(steps(1000.0, 0.0), [0.0, 200.0, 400.0, 600.0, 800.0, 1000.0]);
+        assert_eq!(steps(0.7, 0.0).last().map(|v| number(*v)).as_deref(), Some("0.8"));
+        assert_eq!(steps(2.0, 1.0), [0.0, 1.0, 2.0]);
         for most in [1e-9, 0.33, 1.0, 17.0, 99.0, 12_345.0, 1e12] {
-            let steps = steps(most);
+            let steps = steps(most, 0.0);
             assert!(steps.len() <= 8 && steps[steps.len() - 1] >= most * 0.999, "{most}: {steps:?}");
         }
     }

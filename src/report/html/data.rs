@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
+use super::advice::seed_flag;
 use super::frame::first_frame;
 use super::visible::visible_value;
 use super::wording::{self, outcome, spaced};
@@ -35,7 +36,7 @@ impl Data {
     pub(super) fn add(&mut self, run: &Run, title: &str, commands: &[(String, Option<String>)]) {
         let commands: Map<String, Value> =
             commands.iter().map(|(scenario, command)| (scenario.clone(), json!(command))).collect();
-        self.commands.push(json!({"title": title, "reproduce": commands}));
+        self.commands.push(json!({"title": title, "reproduce": commands, "seed": seed_flag(run)}));
         for (at, cell) in run.cells.iter().enumerate() {
             let micros = run.timing.cell_micros.get(at).copied();
             let times = run.timing.cell_times.get(at).and_then(Option::as_ref);

@@ -1,5 +1,6 @@
 //! What a long stream does to the idle clocks, as bars of time and as figures.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::measured::Measured;
@@ -27,19 +28,7 @@ pub(super) fn section(report: &IdleReport, id: String, title: String) -> askama:
         ),
         ..Measured::default()
     };
-    let due = u64::from(s.warm_up);
-    for server in &report.servers {
-        for share in server.clients.iter().filter(|c| c.delivered != due + u64::from(server.tokens)) {
-            let text = format!(
-                "{}: {} got {} of {} tokens.",
-                server.server,
-                share.client,
-                share.delivered,
-                due + u64::from(server.tokens)
-            );
-            shown.note(Tone::Warn, text);
-        }
-    }
+    fates(report, &mut shown);
     let lives: Vec<Life> = report
         .servers
         .iter()
@@ -84,6 +73,38 @@ pub(super) fn section(report: &IdleReport, id: String, title: String) -> askama:
         n => (Tone::Bad, format!("{n} of {all} would be reaped or evicted while text streams")),
     };
     shown.section(id, title, headline)
+}
+
+/// Who is given up and what to do about it, and whose stream was another one than was asked for.
+fn fates(report: &IdleReport, shown: &mut Measured) {
+    let list = |at: fn(&ServerIdle) -> Option<f64>| {
+        report.servers.iter().filter(|s| at(s).is_some()).map(named).collect::<Vec<_>>().join(", ")
+    };
+    let first = |at: fn(&ServerIdle) -> Option<f64>| report.servers.iter().find(|s| at(s).is_some());
+    if let Some(server) = first(|s| s.reaped_at_s) {
+        let text = format!(
+            "Reaped while text streams: {}. No token writes the process clock there. Let tokens or the producer write it, or \
+             let the runtime look at something else; `skewlab explain {}` says what that server does and how it is known.",
+            list(|s| s.reaped_at_s),
+            server.profile
+        );
+        shown.note(Tone::Bad, text);
+    }
+    if first(|s| s.evicted_at_s).is_some() {
+        let evicted = list(|s| s.evicted_at_s);
+        shown.note(Tone::Bad, format!("Conversation evicted by the sweep while text streams: {evicted}."));
+    }
+    let mut said = BTreeSet::new();
+    for server in &report.servers {
+        let due = u64::from(report.settings.warm_up) + u64::from(server.tokens);
+        for share in server.clients.iter().filter(|c| c.delivered != due) {
+            let text =
+                format!("{}: {} got {} of {due} tokens.", server.server, share.client, share.delivered);
+            if said.insert(text.clone()) {
+                shown.note(Tone::Warn, text);
+            }
+        }
+    }
 }
 
 fn named(server: &ServerIdle) -> String {

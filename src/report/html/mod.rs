@@ -23,7 +23,7 @@ use std::io::{self, Write};
 
 use askama::Template;
 
-use crate::record::{Document, Run};
+use crate::record::{Document, Ran, Run, Subject};
 use data::Data;
 use policy::{Assets, assets};
 use visible::visible;
@@ -87,6 +87,9 @@ struct Page<'a> {
 
 /// What can be chosen.
 struct Filters {
+    /// What a server and a client are called in these runs.
+    server: &'static str,
+    client: &'static str,
     servers: Vec<String>,
     clients: Vec<String>,
     verdicts: Vec<(&'static str, String)>,
@@ -132,7 +135,7 @@ fn section(document: &Document, at: usize, all: &[Document], data: &mut Data) ->
 /// What a result is, numbered where there are several of a kind.
 fn heading(document: &Document, at: usize, all: &[Document]) -> String {
     let what = match document {
-        Document::Run(_) => "Skew",
+        Document::Run(_) => "Version skew",
         Document::Bench(_) => "Cost of a token, by bus and encoding",
         Document::FeedBench(_) => "Cost of a chunk of a session feed",
         Document::LiveBench(_) => "Cost of a token, released servers",
@@ -173,7 +176,16 @@ fn filters(documents: &[Document]) -> Option<Filters> {
     };
     let verdicts: BTreeSet<_> = cells().map(|cell| cell.verdict).collect();
     let count = cells().count();
+    let scenarios = || runs().flat_map(|run| &run.scenarios);
+    let feed = |ran: &Ran| ran.subject == Subject::SessionFeed;
+    let (server, client) = match (scenarios().any(feed), scenarios().all(feed)) {
+        (_, true) => ("Variant", "Consumer"),
+        (true, _) => ("Server or variant", "Client or consumer"),
+        _ => ("Server", "Client"),
+    };
     (count > 0).then(|| Filters {
+        server,
+        client,
         servers: distinct(&mut cells().map(|cell| &cell.server_release)),
         clients: distinct(&mut cells().flat_map(|cell| &cell.client_asked)),
         verdicts: verdicts.into_iter().map(|v| (v.as_str(), wording::spaced(v.as_str()))).collect(),

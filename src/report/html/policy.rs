@@ -121,7 +121,7 @@ mod tests {
             for name in theme.keys().filter_map(|name| name.strip_suffix("-fg")) {
                 pairs.push((format!("{name}-fg"), format!("{name}-bg")));
             }
-            assert!(pairs.len() >= 20, "{pairs:?}");
+            assert!(pairs.len() >= 19, "{pairs:?}");
             for ground in ["page", "surface", "sunken"] {
                 pairs.extend(["ink", "muted", "link"].map(|ink| (ink.to_owned(), ground.to_owned())));
             }

@@ -20,7 +20,7 @@ pub(super) fn visible(text: &str) -> Cow<'_, str> {
             // Unicode has a picture of each of these.
             code @ 0..=0x1f => shown.extend(char::from_u32(0x2400 + code)),
             0x7f => shown.push('\u{2421}'),
-            code => shown.push_str(&format!("\u{27e8}U+{code:04X}\u{27e9}")),
+            code => shown.extend(format!("\u{27e8}U+{code:04X}\u{27e9}").chars()),
         }
     }
     Cow::Owned(shown)
