@@ -211,6 +211,20 @@ fn the_first_screen_says_what_broke_and_what_to_do() {
 }
 
 #[test]
+fn clients_that_lose_the_same_are_named_together() {
+    let mut run =
+        matrix(&["release-skew"], &["1.58.2+step7"], &["browser-1.4.0", "browser-1.14.0", "python-1.58.2"]);
+    for cell in &mut run.cells {
+        cell.outcome = skewlab::record::Outcome::Unexpected;
+    }
+    run.totals.unexpected = 3;
+    let page = page(&[Document::Run(Box::new(run))]);
+    let broke = &page[page.find("class=\"broke\"").unwrap()..page.find("What to do").unwrap()];
+    assert!(broke.contains("<b>browser-1.14.0, browser-1.4.0") && broke.contains("3 cells"), "{broke}");
+    assert_eq!(broke.matches("<li").count(), 1, "{broke}");
+}
+
+#[test]
 fn a_green_run_says_so_and_what_it_does_not_prove() {
     let run = matrix(&["release-skew"], &["1.22.0"], &["python-1.30.0", "python-1.58.2"]);
     let page = page(&[Document::Run(Box::new(run))]);

@@ -4,8 +4,8 @@
 
 use askama::Template;
 
-const WIDTH: f64 = 560.0;
-const HEIGHT: f64 = 300.0;
+const WIDTH: f64 = 420.0;
+const HEIGHT: f64 = 260.0;
 const LEFT: f64 = 62.0;
 const RIGHT: f64 = 14.0;
 const TOP: f64 = 12.0;

@@ -62,7 +62,7 @@ struct FindingRow<'a> {
     /// `*` unexpected, `~` known; empty for what the scenario expects.
     star: &'static str,
     outcome: &'static str,
-    client: &'a str,
+    client: String,
     what: &'a str,
     places: &'a str,
     note: Option<&'a str>,
@@ -131,12 +131,13 @@ pub(super) fn section(run: &Run, id: String, title: String, data: &mut Data) -> 
     // What is known and tolerated comes after what is not; otherwise the worst first, over all scenarios.
     broken.sort_by_key(|group| (outcome(group) != Outcome::Unexpected, group.verdict));
     let steps = advice(run, broken.first().and_then(|group| group.cells.first().copied()));
+    let broke = numbers.alike(&broken);
     let mut seen = BTreeSet::new();
     let view = RunView {
         section: &id,
         totals: totals(run),
-        more: broken.len().saturating_sub(FIRST),
-        broke: broken.iter().take(FIRST).map(|group| numbers.finding(group)).collect(),
+        more: broke.len().saturating_sub(FIRST),
+        broke: broke.into_iter().take(FIRST).collect(),
         declared: declared(run),
         steps,
         legend: legend(run),
@@ -266,7 +267,7 @@ impl Numbers {
             words: spaced(group.verdict.as_str()),
             star,
             outcome: wording::outcome(outcome),
-            client: group.client.trim_end(),
+            client: group.client.trim_end().to_owned(),
             what: group.what.trim_start_matches([':', ' ']),
             places: &group.places,
             note: group.note,
@@ -274,6 +275,28 @@ impl Numbers {
             cells: numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(" "),
             count: counted(numbers.len() as u64, "cell"),
         }
+    }
+
+    /// A row for groups that differ in nothing but whose they are: of four front ends that lose the same for the same
+    /// reason at the same places, a reader wants to be told once.
+    fn alike<'a>(&self, groups: &[&'a Group<'a>]) -> Vec<FindingRow<'a>> {
+        let mut rows: Vec<(&Group<'_>, FindingRow<'a>)> = Vec::new();
+        for group in groups.iter().copied() {
+            let same = |(other, _): &&mut (&Group<'_>, FindingRow<'a>)| {
+                let key = |g: &Group<'_>| (g.verdict, outcome(g), g.what.clone(), g.places.clone());
+                key(other) == key(group)
+            };
+            let row = self.finding(group);
+            match rows.iter_mut().find(same) {
+                Some((_, before)) => {
+                    before.client = format!("{}, {}", before.client, row.client);
+                    before.cells = format!("{} {}", before.cells, row.cells);
+                    before.count = counted(before.cells.split(' ').count() as u64, "cell");
+                }
+                None => rows.push((group, row)),
+            }
+        }
+        rows.into_iter().map(|(_, row)| row).collect()
     }
 
     fn scenario<'a>(&self, part: &'a Part<'a>, seen: &mut BTreeSet<usize>) -> ScenarioView<'a> {
