@@ -23,6 +23,8 @@ pub(super) enum ReportFormat {
     /// `JUnit` XML: one suite a scenario, one case a cell
     #[value(name = "junit")]
     JUnit,
+    /// One self-contained page: the grids, every cell's way hop by hop, costs and idle clocks
+    Html,
     /// For a pull request: what broke, what to do, and grids that are folded where they are green
     Markdown,
     /// SARIF 2.1.0: one rule a verdict, one result a finding
@@ -35,10 +37,11 @@ pub(super) enum ReportFormat {
 }
 
 impl ReportFormat {
-    const ALL: [ReportFormat; 7] = [
+    const ALL: [ReportFormat; 8] = [
         ReportFormat::Terminal,
         ReportFormat::Json,
         ReportFormat::JUnit,
+        ReportFormat::Html,
         ReportFormat::Markdown,
         ReportFormat::Sarif,
         ReportFormat::OpenMetrics,
@@ -51,6 +54,7 @@ impl ReportFormat {
             ReportFormat::Terminal => "terminal",
             ReportFormat::Json => "json",
             ReportFormat::JUnit => "junit",
+            ReportFormat::Html => "html",
             ReportFormat::Markdown => "markdown",
             ReportFormat::Sarif => "sarif",
             ReportFormat::OpenMetrics => "openmetrics",
@@ -60,7 +64,7 @@ impl ReportFormat {
 
     /// Whether it has something for results that are no runs.
     pub(super) fn takes_everything(self) -> bool {
-        matches!(self, ReportFormat::Terminal | ReportFormat::Json)
+        matches!(self, ReportFormat::Terminal | ReportFormat::Json | ReportFormat::Html)
     }
 
     /// Whether several runs become one document in which cells are known by their ids.
@@ -96,6 +100,7 @@ pub(super) fn render(
         }
         ReportFormat::Json => documents.iter().try_for_each(|document| report::document_json(document, out)),
         ReportFormat::JUnit => report::junit(&runs, out),
+        ReportFormat::Html => report::html(documents, out),
         ReportFormat::Markdown => report::markdown(&runs, report::STEP_SUMMARY_BYTES, out),
         ReportFormat::Sarif => report::sarif(&runs, out),
         ReportFormat::OpenMetrics => report::openmetrics(&runs, out),

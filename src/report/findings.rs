@@ -15,10 +15,33 @@ struct Key {
     what: String,
 }
 
-/// Everything worth a line: all that is not plainly delivered or by design, unexpected ones first.
+/// One finding, and the cells that it was made in.
+pub(super) struct Group<'a> {
+    /// Whether it is the headline of cells that are not plainly as expected.
+    pub unexpected: bool,
+    /// What it is.
+    pub verdict: Verdict,
+    /// The client and a blank; empty where it is nobody's.
+    pub client: String,
+    /// Hop, reason, how much, and what anyone could notice.
+    pub what: String,
+    /// Where: servers, sessions, mutations, shortened when there are many.
+    pub places: String,
+    /// What is to be said of the first of the cells, where it is not plainly as expected.
+    pub note: Option<&'a str>,
+    /// The cells, in plan order.
+    pub cells: Vec<&'a CellResult>,
+}
+
+/// Everything worth a line, as text.
 pub(super) fn lines(cells: &[&CellResult]) -> Vec<String> {
-    let mut groups: BTreeMap<Key, Vec<&CellResult>> = BTreeMap::new();
-    for cell in cells {
+    groups(cells).iter().map(line).collect()
+}
+
+/// Everything worth a line: all that is not plainly delivered or by design, unexpected ones first.
+pub(super) fn groups<'a>(cells: &[&'a CellResult]) -> Vec<Group<'a>> {
+    let mut groups: BTreeMap<Key, Vec<&'a CellResult>> = BTreeMap::new();
+    for cell in cells.iter().copied() {
         for finding in &cell.findings {
             let unexpected = cell.outcome != Outcome::Expected && Some(finding) == cell.findings.first();
             if finding.verdict.is_healthy() && !unexpected {
@@ -33,7 +56,13 @@ pub(super) fn lines(cells: &[&CellResult]) -> Vec<String> {
             groups.entry(key).or_default().push(cell);
         }
     }
-    groups.iter().map(|(key, cells)| line(key, cells)).collect()
+    let group = |(key, cells): (Key, Vec<&'a CellResult>)| {
+        let Key { unexpected, verdict, client, what } = key;
+        let unexpected = unexpected.0;
+        let note = cells.first().filter(|_| unexpected).and_then(|c| c.outcome_note.as_deref());
+        Group { unexpected, verdict, client, what, places: places(&cells), note, cells }
+    };
+    groups.into_iter().map(group).collect()
 }
 
 /// Verdict, hop, reason, how much of how much, and what anyone could notice.
@@ -96,16 +125,16 @@ fn oracle(said: Oracle) -> String {
     }
 }
 
-fn line(key: &Key, cells: &[&CellResult]) -> String {
-    let known = cells.iter().all(|c| c.outcome == Outcome::Known);
-    let mark = match (key.unexpected.0, known) {
+fn line(group: &Group<'_>) -> String {
+    let known = group.cells.iter().all(|c| c.outcome == Outcome::Known);
+    let mark = match (group.unexpected, known) {
         (true, true) => "~ ",
         (true, false) => "* ",
         (false, _) => "  ",
     };
-    let note = cells.first().filter(|_| key.unexpected.0).and_then(|c| c.outcome_note.as_deref());
-    let note = note.map(|note| format!("\n      {}", one_line(note))).unwrap_or_default();
-    let what = format!("{}{}{}; on {}", key.client, key.verdict.as_str(), key.what, places(cells));
+    let note = group.note.map(|note| format!("\n      {}", one_line(note))).unwrap_or_default();
+    let Group { client, verdict, what, places, .. } = group;
+    let what = format!("{client}{}{what}; on {places}", verdict.as_str());
     format!("{mark}{}{note}", one_line(&what))
 }
 

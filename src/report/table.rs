@@ -106,7 +106,7 @@ fn feeds(run: &Run) -> Vec<&str> {
 }
 
 /// Why cells are unproven: which profiles hold no certificate, and what nothing is there to hold against.
-fn unproven(run: &Run) -> String {
+pub(super) fn unproven(run: &Run) -> String {
     let feeds = feeds(run);
     let (feed, others): (Vec<&CellResult>, Vec<&CellResult>) = run
         .cells
