@@ -11,7 +11,9 @@ use super::fanout::FanOut;
 use super::feed::FeedCommand;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
+use super::baseline;
 use super::bench_client;
+use super::compare;
 use super::idle;
 use super::judge;
 use super::live::LiveCommand;
@@ -58,6 +60,11 @@ pub(super) enum Command {
     Calibrate(Calibrate),
     /// Judge a recorded live run by the rules of today
     Judge(judge::Judge),
+    /// Say what changed between two results: verdicts first, then exact counts
+    Compare(compare::Compare),
+    /// Keep a run to compare later ones with
+    #[command(subcommand)]
+    Baseline(baseline::BaselineCommand),
 }
 
 #[derive(Debug, Subcommand)]
@@ -135,6 +142,9 @@ pub(super) struct Matrix {
     /// Paused time in memory, or real time on loopback sockets
     #[arg(long, value_enum, default_value_t = Clock::Virtual)]
     pub(super) clock: Clock,
+    /// File of known failures, beside those that the scenarios list; an entry that is stale fails
+    #[arg(long, value_name = "FILE")]
+    pub(super) known: Option<PathBuf>,
     /// Write run.json into this folder
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,

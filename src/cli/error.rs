@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::compare::CompareError;
 use crate::agent_server::profile::ProfileError;
 use crate::agent_server::server::ServerError;
 use crate::judge::ExitCode;
@@ -68,6 +69,8 @@ pub(super) enum CliError {
     #[error(transparent)]
     Imply(#[from] ImplyError),
     #[error(transparent)]
+    Compare(#[from] CompareError),
+    #[error(transparent)]
     Log(#[from] LoadError),
     #[error(transparent)]
     Repair(#[from] RepairError),
@@ -89,6 +92,7 @@ impl CliError {
     pub(super) fn code(&self) -> ExitCode {
         match self {
             CliError::NothingRan(_) => ExitCode::NothingRan,
+            CliError::Compare(error) => error.code(),
             // The machine, the rig or an environment could not do it: nothing was said of any server.
             CliError::FanOut(_)
             | CliError::FeedBench(_)

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use super::args::Format;
 use super::error::CliError;
 use super::live::record::{CONTENTS, Contents, RECORD_SCHEMA};
-use super::{matrix, plan};
+use super::{known, matrix, plan};
 use crate::judge::{ExitCode, exit_code};
 use crate::live::capture::{CAPTURE_SCHEMA, Capture};
 use crate::report;
@@ -23,6 +23,9 @@ pub(super) struct Judge {
     /// Folder with more profiles: DIR/servers/*.toml and DIR/clients/*.toml
     #[arg(long, value_name = "DIR")]
     profiles: Option<PathBuf>,
+    /// File of known failures, beside those that the scenarios list; an entry that is stale fails
+    #[arg(long, value_name = "FILE")]
+    known: Option<PathBuf>,
     /// Write run.json into this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -33,6 +36,7 @@ pub(super) struct Judge {
 
 pub(super) fn run(args: &Judge) -> Result<ExitCode, CliError> {
     let catalogue = plan::catalogue(args.profiles.as_ref())?;
+    let known_list = known::load(args.known.as_deref())?;
     let list = args.dir.join(CONTENTS);
     if !list.exists() {
         let why = format!("no {}: it is what `skewlab live matrix --record DIR` writes", list.display());
@@ -63,15 +67,15 @@ pub(super) fn run(args: &Judge) -> Result<ExitCode, CliError> {
     if plan.tasks.is_empty() {
         return Err(CliError::NothingRan(": the recording holds none".to_owned()));
     }
-    let today = chrono::DateTime::<chrono::Utc>::from(std::time::SystemTime::now()).date_naive();
-    let run = plan.judge(&captures, today);
+    let laid = known_list.as_ref().map(|list| plan.lay(list));
+    let run = plan.judge(&captures, known::today());
     let written = match &args.out {
         Some(dir) => report::write_atomically(&dir.join("run.json"), |out| report::json(&run, out)),
         None => Ok(()),
     };
     matrix::print(&run, args.format)?;
     written?;
-    Ok(exit_code(&run))
+    Ok(known::conclude(known_list.as_ref(), laid.as_ref(), &run, exit_code(&run)))
 }
 
 /// A file of a recording; one of another schema is refused before anything else in it is read.

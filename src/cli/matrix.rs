@@ -5,16 +5,23 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::args::{Clock, Format, Matrix};
 use super::error::CliError;
-use super::{interrupt, plan};
+use super::{interrupt, known, plan};
 use crate::judge::{ExitCode, exit_code};
 use crate::record::Run;
 use crate::report;
 use crate::run::{ClockKind, Options};
+use crate::scenario::Planned;
 use crate::seed::Seed;
 use crate::suite;
 
 pub(super) fn run(args: &Matrix) -> Result<ExitCode, CliError> {
-    let plan = plan::plan(&args.cells)?;
+    let list = known::load(args.known.as_deref())?;
+    let mut plan = plan::plan(&args.cells)?;
+    let mut laid = list.as_ref().map(|list| plan.lay(list));
+    if let Some(laid) = &mut laid {
+        let all = plan::unselected(&args.cells)?;
+        laid.spare(all.cells.iter().map(Planned::id));
+    }
     let jobs = match args.jobs {
         Some(jobs) => usize::from(jobs),
         None => std::thread::available_parallelism().map_or(1, usize::from),
@@ -30,7 +37,7 @@ pub(super) fn run(args: &Matrix) -> Result<ExitCode, CliError> {
     }
     let stop = interrupt::flag();
     let progress = Progress::new(plan.cells.len());
-    let today = chrono::DateTime::<chrono::Utc>::from(std::time::SystemTime::now()).date_naive();
+    let today = known::today();
     let catalogue = plan::catalogue(args.cells.profiles.as_ref())?;
     let run = match clock {
         ClockKind::Virtual => plan.run(options, today, &stop, &|_| progress.step()),
@@ -49,7 +56,7 @@ pub(super) fn run(args: &Matrix) -> Result<ExitCode, CliError> {
     // What was found is shown even when it could not be kept.
     print(&run, args.format)?;
     written?;
-    Ok(exit_code(&run))
+    Ok(known::conclude(list.as_ref(), laid.as_ref(), &run, exit_code(&run)))
 }
 
 /// Prints a run as it was asked for.

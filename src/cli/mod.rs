@@ -3,11 +3,13 @@
 mod address;
 mod args;
 mod attach;
+mod baseline;
 mod bench_client;
 mod bench_feed;
 mod bench_target;
 mod calibrate;
 mod check;
+mod compare;
 mod error;
 mod explain;
 mod fanout;
@@ -16,6 +18,7 @@ mod idle;
 mod interrupt;
 mod judge;
 mod key;
+mod known;
 mod list;
 mod live;
 mod matrix;
@@ -56,6 +59,8 @@ pub fn main() -> ExitCode {
         Command::Serve(serve) => serve::run(serve),
         Command::Model(model) => model::run(model),
         Command::Judge(args) => judge::run(args),
+        Command::Compare(args) => compare::run(args),
+        Command::Baseline(command) => baseline::run(command),
         Command::Live(live) => live::run(live),
         Command::Attach(attach) => attach::run(attach),
         Command::Feed(feed) => feed::run(feed),

@@ -15,6 +15,7 @@ pub mod align;
 pub mod attach;
 pub mod bench;
 mod budget;
+pub mod compare;
 mod divergent;
 mod durable;
 mod evidence;

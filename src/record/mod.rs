@@ -2,9 +2,11 @@
 //! nothing here computes more than a total.
 
 pub mod attach;
+pub mod baseline;
 pub mod bench;
 pub mod budget;
 pub mod certificate;
+pub mod comparison;
 pub mod cost;
 pub mod evidence;
 pub mod expectation;

@@ -1,10 +1,12 @@
 //! Renderers: pure functions from a result to text. None of them runs, judges or decides anything.
 
 mod attach;
+mod baseline;
 mod bench;
 mod certificate;
 mod check;
 mod client_bench;
+mod compare;
 mod costs;
 mod extract;
 mod feed_bench;
@@ -20,10 +22,12 @@ mod table;
 pub mod words;
 
 pub use attach::{attach_json, attach_table};
+pub use baseline::{baseline_lines, baseline_table};
 pub use bench::{bench_json, bench_table};
 pub use certificate::certificate_table;
 pub use check::{CheckedFrame, check_table};
 pub use client_bench::{CLIENT_BENCH_SCHEMA, ClientBench, client_bench_table};
+pub use compare::{compare_json, compare_markdown, compare_table};
 pub use extract::{Detail, extract_json, extract_table};
 pub use feed_bench::{feed_bench_json, feed_bench_table};
 pub use feed_log::{feed_log_json, feed_log_table};

@@ -8,6 +8,7 @@ pub mod calibrate;
 mod digest;
 pub mod extract;
 mod feed_bench;
+mod known;
 pub mod live;
 pub mod live_bench;
 mod ratios;
@@ -23,12 +24,13 @@ use chrono::NaiveDate;
 use crate::agent_server::profile::{Catalogue, ProfileError};
 use crate::record::{CellResult, Ran, Run, SCHEMA, Timing, Totals};
 use crate::run::{self, CellRun, Options, Parties};
-use crate::scenario::{Loaded, Planned, ScenarioError, Selection, expand, expand_feed};
+use crate::scenario::{KnownList, Loaded, Planned, ScenarioError, Selection, expand, expand_feed};
 use crate::seed::Seed;
 use crate::session_feed::Variants;
 use crate::session_feed::profile::VariantError;
 pub use bench::fan_out;
 pub use feed_bench::feed;
+pub use known::{Complaint, Laid};
 
 /// Cells to run, and the questions they answer.
 #[derive(Debug)]
@@ -96,6 +98,15 @@ impl Plan {
         let parties = Parties::of(cells.iter().filter_map(Planned::agent_server), catalogue)?;
         let parties = parties.with_feeds(feeds, &variants)?;
         Ok(Plan { scenarios, cells, parties })
+    }
+
+    /// Lays known failures over the cells whose scenario lists none of its own.
+    pub fn lay<'a>(&mut self, list: &'a KnownList) -> Laid<'a> {
+        let cells = self.cells.iter_mut().map(|cell| match cell {
+            Planned::AgentServer(cell) => (cell.id.as_str(), &mut cell.known),
+            Planned::SessionFeed(cell) => (cell.id.as_str(), &mut cell.known),
+        });
+        Laid::over(list, cells)
     }
 
     /// Runs the plan and judges every cell.

@@ -4,6 +4,7 @@
 
 mod attach;
 mod attach_foreign;
+mod baseline;
 mod bench_client;
 mod browser;
 mod budgets;
@@ -13,6 +14,7 @@ mod certificates;
 mod check_cli;
 mod check_files;
 mod cli;
+mod compare;
 mod determinism;
 mod extract;
 mod fanout;
@@ -26,6 +28,7 @@ mod idle;
 mod idle_cli;
 mod injection;
 mod judge;
+mod known;
 mod live_bench;
 mod live_children;
 mod live_setup;

@@ -9,7 +9,7 @@ use super::Parties;
 use super::parties::{clients, servers};
 use crate::cli::args::Format;
 use crate::cli::error::CliError;
-use crate::cli::{interrupt, matrix, plan};
+use crate::cli::{interrupt, known, matrix, plan};
 use crate::judge::{ExitCode, exit_code};
 use crate::live::env::find_chromium;
 use crate::report;
@@ -33,6 +33,9 @@ pub(in crate::cli) struct LiveMatrix {
     /// Cells at once
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=64))]
     jobs: u16,
+    /// File of known failures, beside those that the scenarios list; an entry that is stale fails
+    #[arg(long, value_name = "FILE")]
+    known: Option<PathBuf>,
     /// Write run.json into this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -52,12 +55,14 @@ pub(super) fn run(args: &LiveMatrix) -> Result<ExitCode, CliError> {
     let cache = args.parties.cache()?;
     let servers = servers(&cache, &args.parties.servers, &catalogue)?;
     let clients = clients(&cache, &args.parties.clients, &servers, &catalogue)?;
-    let plan = LivePlan::of(&args.scenarios, &servers, &clients, args.only.as_deref(), &catalogue)?;
+    let list = known::load(args.known.as_deref())?;
+    let mut plan = LivePlan::of(&args.scenarios, &servers, &clients, args.only.as_deref(), &catalogue)?;
     if plan.tasks.is_empty() {
         return Err(CliError::NothingRan(
             ": the scenario has no cell for these servers and clients".to_owned(),
         ));
     }
+    let laid = list.as_ref().map(|list| plan.lay(list));
     let needs_browser = plan.tasks.iter().any(|t| matches!(t.client, ClientPackage::Canvas { .. }));
     let chromium = if needs_browser {
         Some(super::runtime()?.block_on(find_chromium(args.parties.chromium.as_deref()))?.path)
@@ -73,8 +78,7 @@ pub(super) fn run(args: &LiveMatrix) -> Result<ExitCode, CliError> {
         LiveOptions { jobs: usize::from(args.jobs), seed: Seed(1), folder: folder.path.clone(), chromium };
     let stop = interrupt::flag();
     let progress = Progress { total: plan.tasks.len(), done: std::cell::Cell::new(0) };
-    let today = chrono::DateTime::<chrono::Utc>::from(std::time::SystemTime::now()).date_naive();
-    let outcome = plan.run(&options, today, &stop, &|cell| progress.step(cell));
+    let outcome = plan.run(&options, known::today(), &stop, &|cell| progress.step(cell));
     Progress::clear();
     let outcome = outcome.map_err(|fault| CliError::Start(fault.to_string()))?;
     let written = match &args.out {
@@ -92,7 +96,7 @@ pub(super) fn run(args: &LiveMatrix) -> Result<ExitCode, CliError> {
     };
     written?;
     kept?;
-    Ok(exit_code(&outcome.run))
+    Ok(known::conclude(list.as_ref(), laid.as_ref(), &outcome.run, exit_code(&outcome.run)))
 }
 
 /// What the parties held at most.
