@@ -11,6 +11,7 @@ use crate::live::extract::ExtractError;
 use crate::live::model::ModelError;
 use crate::report::StoreError;
 use crate::run::CellFault;
+use crate::run::against::BuildError;
 use crate::run::attach::AttachError;
 use crate::run::calibrate::CalibrateError;
 use crate::run::calibrate_server::CalibrateServerError;
@@ -22,6 +23,7 @@ use crate::session_feed::profile::VariantError;
 use crate::session_feed::store::load::RepairError;
 use crate::session_feed::store::{LoadError, StoreError as LogError};
 use crate::suite::PlanError;
+use crate::suite::against::AgainstError;
 use crate::suite::calibrate::TurnsError;
 use crate::suite::extract::ImplyError;
 use crate::swarm::SwarmError;
@@ -71,6 +73,8 @@ pub(super) enum CliError {
     #[error(transparent)]
     Compare(#[from] CompareError),
     #[error(transparent)]
+    Against(#[from] AgainstError),
+    #[error(transparent)]
     Log(#[from] LoadError),
     #[error(transparent)]
     Repair(#[from] RepairError),
@@ -95,6 +99,7 @@ impl CliError {
             CliError::Compare(error) => error.code(),
             // The machine, the rig or an environment could not do it: nothing was said of any server.
             CliError::FanOut(_)
+            | CliError::Against(AgainstError::FanOut(_) | AgainstError::Build(BuildError::Ended { .. }))
             | CliError::FeedBench(_)
             | CliError::LiveBench(_)
             | CliError::Turns(_)

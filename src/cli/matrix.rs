@@ -1,5 +1,6 @@
 //! `skewlab matrix`: the main job.
 
+use std::collections::BTreeSet;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -20,7 +21,8 @@ pub(super) fn run(args: &Matrix) -> Result<ExitCode, CliError> {
     let mut laid = list.as_ref().map(|list| plan.lay(list));
     if let Some(laid) = &mut laid {
         let all = plan::unselected(&args.cells)?;
-        laid.spare(all.cells.iter().map(Planned::id));
+        let asked: BTreeSet<&str> = plan.cells.iter().map(Planned::id).collect();
+        laid.spare(all.cells.iter().map(Planned::id).filter(|id| !asked.contains(id)));
     }
     let jobs = match args.jobs {
         Some(jobs) => usize::from(jobs),

@@ -1,6 +1,7 @@
 //! The command line: one file a command. Results go to standard output, everything else to standard error.
 
 mod address;
+mod against;
 mod args;
 mod attach;
 mod baseline;

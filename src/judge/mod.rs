@@ -11,6 +11,7 @@
 //! flow); taking the ledger's word alone (it does not see text that a client alters); reporting a finding
 //! beside `invalid`, which says that the evidence itself is broken.
 
+pub mod against;
 pub mod align;
 pub mod attach;
 pub mod bench;

@@ -15,6 +15,7 @@ pub mod feed_bench;
 pub mod figure;
 pub mod flow;
 pub mod idle;
+pub mod interleaved;
 mod interval;
 pub mod live_bench;
 pub mod observation;

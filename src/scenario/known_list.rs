@@ -131,7 +131,8 @@ mod tests {
         for (from, to, place, words) in [
             ("silent_loss", "silent_los", "known.toml:4:11", "did you mean `silent_loss`"),
             ("decoded", "replaid", "known.toml:5:7", "did you mean `replayed`"),
-            ("why =", "wy =", "known.toml:7:1", "did you mean `why`"),
+            ("why =", "wy =", "known.toml:7:1", "has no key `wy`"),
+            ("expires =", "expirse =", "known.toml:9:1", "did you mean `expires`"),
             ("2027-03-01", "\"soon\"", "known.toml:9:11", "a date without quotes"),
             ("*/python-1.55.1/*", "[", "known.toml:3:8", "is no pattern"),
             ("link = \"https://x/1\"\n", "", "known.toml:2:1", "lacks `link`"),

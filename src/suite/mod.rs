@@ -2,6 +2,7 @@
 //!
 //! This is the only place where the runner and the judge meet, and they meet in plain records.
 
+pub mod against;
 mod assemble;
 mod bench;
 pub mod calibrate;

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by unwrapping")]
 
+mod against;
 mod attach;
 mod attach_foreign;
 mod baseline;

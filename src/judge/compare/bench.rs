@@ -173,6 +173,12 @@ fn delivery(of: &Delivery) -> Vec<(&'static str, Counted, Option<f64>)> {
     ]
 }
 
+/// What a chunk costs at one point, of two servers that were measured in one go.
+pub fn point_counts(id: &str, base: &PerToken, head: &PerToken) -> Vec<CountChange> {
+    let point = |of: &PerToken| Point { counts: per_token(of), cpu_ns: of.cpu_ns };
+    differing(id, &point(base), &point(head))
+}
+
 fn compared(kind: Kind, base: &Points, head: &Points, allow_gone: bool) -> Comparison {
     let (mut changes, mut counts, mut times, mut both) = (Vec::new(), Vec::new(), Vec::new(), 0);
     let change = |id: &String, change, gates| CellChange {

@@ -19,7 +19,7 @@ mod known;
 #[cfg(test)]
 mod tests;
 
-pub use bench::{compare_benches, compare_feed_benches};
+pub use bench::{compare_benches, compare_feed_benches, point_counts};
 pub use cells::compare_runs;
 pub use counts::reduced;
 pub use known::KnownFailure;

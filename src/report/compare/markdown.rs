@@ -8,7 +8,7 @@ use crate::record::comparison::{CellChange, Change, Comparison, State};
 /// Writes the comparison as Markdown. Every text that is not ours stands in `<code>`, where nothing in it is read as
 /// markup, as a mention or as a link.
 pub fn compare_markdown(of: &Comparison, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "### skewlab: {} of {}\n", result(of), of.kind.as_str())?;
+    writeln!(out, "### skewlab: {}\n", result(of))?;
     if let Some(sentence) = unchanged(of) {
         writeln!(out, "{sentence}")?;
         return foot(of, out);
