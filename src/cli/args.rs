@@ -13,7 +13,9 @@ use super::feed::FeedCommand;
 use super::generate::Generate;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
+use super::baseline;
 use super::bench_client;
+use super::compare;
 use super::idle;
 use super::init::Init;
 use super::judge;
@@ -81,6 +83,11 @@ pub(super) enum Command {
     /// JSON Schemas, shell completions and manual pages
     #[command(subcommand)]
     Generate(Generate),
+    /// Say what changed between two results: verdicts first, then exact counts
+    Compare(compare::Compare),
+    /// Keep a run to compare later ones with
+    #[command(subcommand)]
+    Baseline(baseline::BaselineCommand),
 }
 
 #[derive(Debug, Subcommand)]
@@ -158,6 +165,9 @@ pub(super) struct Matrix {
     /// Paused time in memory, or real time on loopback sockets
     #[arg(long, value_enum, default_value_t = Clock::Virtual)]
     pub(super) clock: Clock,
+    /// File of known failures, beside those that the scenarios list; an entry that is stale fails
+    #[arg(long, value_name = "FILE")]
+    pub(super) known: Option<PathBuf>,
     /// Write run.json into this folder
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,

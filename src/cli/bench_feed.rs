@@ -1,10 +1,12 @@
 //! `skewlab bench feed`: what a chunk costs a session feed, and what a mirror costs on top.
 
+use std::ffi::OsString;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, ValueEnum};
 
+use super::against::{self, Against};
 use super::args::Format;
 use super::error::CliError;
 use super::interrupt;
@@ -46,10 +48,12 @@ pub(super) struct BenchFeed {
     /// Where the store is: on disk with real syncs, or in memory
     #[arg(long, value_enum, default_value_t = Store::Disk)]
     store: Store,
-    /// Sessions of each variant at each number of listeners; fewer than 5 allow no claim
-    #[arg(long, value_name = "N", default_value_t = 7, allow_negative_numbers = true,
+    /// Sessions of each variant at each number of listeners; fewer than 5 allow no claim [default: 7, and 15 with --against]
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u32).range(1..=1000))]
-    repeats: u32,
+    repeats: Option<u32>,
+    #[command(flatten)]
+    against: Against,
     /// Seed of order and resampling
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -98,7 +102,7 @@ pub(super) fn run(args: &BenchFeed) -> Result<ExitCode, CliError> {
         policy: policy.to_string(),
         packed: args.packed,
         store: if args.store == Store::Disk { "disk" } else { "memory" }.to_owned(),
-        repeats: args.repeats,
+        repeats: args.repeats.unwrap_or(if args.against.against.is_some() { against::BLOCKS } else { 7 }),
         seed: args.seed,
     };
     if let Some(file) = &args.out {
@@ -107,6 +111,12 @@ pub(super) fn run(args: &BenchFeed) -> Result<ExitCode, CliError> {
         report::writable(dir).map_err(|e| usage(&e))?;
     }
     let stop = interrupt::flag();
+    if let Some(program) = &args.against.against {
+        let limits = (args.against.smallest_effect, args.seed);
+        let result =
+            against::other_build(program, &one_block(args, &settings), settings.repeats, limits, &stop)?;
+        return against::conclude(&result, args.out.as_deref(), args.format);
+    }
     let bench = suite::feed(&settings, &variants, policy, &stop, &progress).map_err(CliError::from)?;
     clear();
     let kept = args
@@ -116,6 +126,29 @@ pub(super) fn run(args: &BenchFeed) -> Result<ExitCode, CliError> {
     print(&bench, args.format)?;
     kept?;
     Ok(if bench.complete { ExitCode::AllAsExpected } else { ExitCode::RigInvalid })
+}
+
+/// The same bench with one session a point, printed as JSON: what both builds are asked.
+fn one_block(args: &BenchFeed, settings: &FeedSettings) -> Vec<OsString> {
+    let listeners = settings.listeners.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+    let options = [
+        ("--variant", settings.variants.join(",")),
+        ("--listeners", listeners),
+        ("--chunks", settings.chunks.to_string()),
+        ("--payload", settings.payload.to_string()),
+        ("--rate", settings.rate.to_string()),
+        ("--policy", settings.policy.clone()),
+        ("--store", settings.store.clone()),
+        ("--seed", settings.seed.to_string()),
+        ("--repeats", "1".to_owned()),
+        ("--format", "json".to_owned()),
+    ];
+    let mut all: Vec<OsString> = ["bench", "feed"].map(OsString::from).to_vec();
+    all.extend(options.into_iter().flat_map(|(name, value)| against::option(name, [value])));
+    if args.packed {
+        all.push("--packed".into());
+    }
+    all
 }
 
 fn print(bench: &FeedBench, format: Format) -> Result<(), CliError> {

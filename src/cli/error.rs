@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::compare::CompareError;
 use crate::agent_server::profile::ProfileError;
 use crate::agent_server::server::ServerError;
 use crate::judge::ExitCode;
@@ -12,6 +13,7 @@ use crate::openapi::ContractFileError;
 use crate::record::StoredError;
 use crate::report::StoreError;
 use crate::run::CellFault;
+use crate::run::against::BuildError;
 use crate::run::attach::AttachError;
 use crate::run::calibrate::CalibrateError;
 use crate::run::calibrate_server::CalibrateServerError;
@@ -22,6 +24,7 @@ use crate::scenario::ScenarioError;
 use crate::session_feed::profile::VariantError;
 use crate::session_feed::store::load::RepairError;
 use crate::session_feed::store::{LoadError, StoreError as LogError};
+use crate::suite::against::AgainstError;
 use crate::suite::calibrate::TurnsError;
 use crate::suite::extract::ImplyError;
 use crate::suite::{JournalError, PlanError};
@@ -74,6 +77,10 @@ pub(super) enum CliError {
     #[error(transparent)]
     Journal(#[from] JournalError),
     #[error(transparent)]
+    Compare(#[from] CompareError),
+    #[error(transparent)]
+    Against(#[from] AgainstError),
+    #[error(transparent)]
     Log(#[from] LoadError),
     #[error(transparent)]
     Repair(#[from] RepairError),
@@ -99,8 +106,10 @@ impl CliError {
     pub(super) fn code(&self) -> ExitCode {
         match self {
             CliError::NothingRan(_) => ExitCode::NothingRan,
+            CliError::Compare(error) => error.code(),
             // The machine, the rig or an environment could not do it: nothing was said of any server.
             CliError::FanOut(_)
+            | CliError::Against(AgainstError::FanOut(_) | AgainstError::Build(BuildError::Ended { .. }))
             | CliError::FeedBench(_)
             | CliError::LiveBench(_)
             | CliError::Turns(_)

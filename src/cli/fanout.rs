@@ -1,20 +1,27 @@
 //! `skewlab bench fanout`: what a token costs, and what another bus changes.
 
+use std::ffi::OsString;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use clap::builder::PossibleValue;
 use clap::{Args as ClapArgs, ValueEnum};
 
+use super::against::{self, Against};
 use super::args::Format;
 use super::error::CliError;
 use super::{interrupt, plan};
 use crate::agent_server::profile::server::{BusKind, DeltaClass, Encoding};
+use crate::agent_server::profile::{Catalogue, Profile, ServerTraits};
 use crate::judge::ExitCode;
 use crate::record::bench::{Bench, Delivery, Settings};
+use crate::record::interleaved::Interleaved;
 use crate::report;
 use crate::run::fanout::{GeneratorMutant, Options, Progress, Subject};
 use crate::suite;
+use crate::suite::against::Question;
 use crate::swarm::Conduct;
 
 /// Measure what a token costs a server: CPU, allocations, bytes and side effects, by bus and subscribers
@@ -48,13 +55,19 @@ pub(super) struct FanOut {
     /// Chunks a second, come what may [default: flat out]
     #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = rate)]
     rate: Option<f64>,
-    /// Blocks of each server at each number of subscribers; fewer than 5 allow no claim
-    #[arg(long, value_name = "N", default_value_t = 7, allow_negative_numbers = true,
+    /// Blocks of each server at each number of subscribers; fewer than 5 allow no claim [default: 7, and 15 where two are
+    /// measured against each other]
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u32).range(1..=1000))]
-    repeats: u32,
+    repeats: Option<u32>,
     /// The server whose other traits all of them have
     #[arg(long, value_name = "NAME", default_value = "1.58.2")]
     server: String,
+    /// Measure this server against another one, each as it is, in turn: the one named here is what --server is held against
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["bus", "encoding", "against"])]
+    against_server: Option<String>,
+    #[command(flatten)]
+    against: Against,
     /// Leave out the reference, a thread that does nothing but write the same bytes
     #[arg(long)]
     no_reference: bool,
@@ -144,6 +157,7 @@ pub(super) fn run(args: &FanOut) -> Result<ExitCode, CliError> {
     for encoding in distinct(&args.encoding) {
         subjects.extend(distinct(&args.bus).map(|bus| Subject::of(&base, bus.into(), encoding.into())));
     }
+    let in_turns = args.against_server.is_some() || args.against.against.is_some();
     let mut subscribers = args.subscribers.clone();
     subscribers.sort_unstable();
     subscribers.dedup();
@@ -154,7 +168,7 @@ pub(super) fn run(args: &FanOut) -> Result<ExitCode, CliError> {
         payload_bytes: args.payload,
         batch: args.batch,
         rate: args.rate,
-        repeats: args.repeats,
+        repeats: args.repeats.unwrap_or(if in_turns { against::BLOCKS } else { 7 }),
         stalled: args.stalled,
         seed: args.seed,
     };
@@ -164,7 +178,8 @@ pub(super) fn run(args: &FanOut) -> Result<ExitCode, CliError> {
                 .to_owned(),
         ));
     }
-    let out = args.out.as_deref().map(file);
+    let name = if in_turns { "interleaved.json" } else { "bench.json" };
+    let out = args.out.as_deref().map(|out| file(out, name));
     if let Some(file) = &out {
         if file.is_dir() {
             let message = format!(
@@ -183,6 +198,15 @@ pub(super) fn run(args: &FanOut) -> Result<ExitCode, CliError> {
     let unhealthy = vec![Conduct::Stalled; args.stalled as usize];
     let options = Options { subjects, settings, reference: !args.no_reference, unhealthy, mutant };
     let stop = interrupt::flag();
+    if let Some(program) = &args.against.against {
+        let (rounds, limits) = (options.settings.repeats, (args.against.smallest_effect, args.seed));
+        let result = against::other_build(program, &one_block(args), rounds, limits, &stop)?;
+        return against::conclude(&result, out.as_deref(), args.format);
+    }
+    if let Some(other) = &args.against_server {
+        let result = in_turn(&catalogue, &base, other, options, args, &stop)?;
+        return against::conclude(&result, out.as_deref(), args.format);
+    }
     let bench = suite::fan_out(&options, &stop, &progress)?;
     clear();
     let written =
@@ -191,6 +215,67 @@ pub(super) fn run(args: &FanOut) -> Result<ExitCode, CliError> {
     print(&bench, args.format)?;
     written?;
     Ok(code(&bench))
+}
+
+/// The server, held against another one.
+fn in_turn(
+    catalogue: &Catalogue,
+    head: &Profile<ServerTraits>,
+    other: &str,
+    options: Options,
+    args: &FanOut,
+    stop: &AtomicBool,
+) -> Result<Interleaved, CliError> {
+    let base = catalogue.server(other)?;
+    if base.traits.delta.class == DeltaClass::Withdrawn {
+        let why = format!("--against-server {other}: it publishes no deltas, so a token costs nothing");
+        return Err(CliError::Usage(why));
+    }
+    // Two servers may have the same bus; here they go by their places.
+    let subject = |profile: &Profile<ServerTraits>, place: &str| {
+        let subject = Subject::server(profile.clone());
+        Subject { bus: place.to_owned(), ..subject }
+    };
+    let question = Question {
+        base: format!("server {}", base.release_name),
+        head: format!("server {}", head.release_name),
+        smallest_effect: args.against.smallest_effect,
+        seed: args.seed,
+    };
+    let subjects = vec![subject(&base, "base"), subject(head, "head")];
+    let options = Options { subjects, reference: false, ..options };
+    let result = suite::against::servers(&question, &options, stop, &progress);
+    clear();
+    Ok(result?)
+}
+
+/// The same bench with one block a point, printed as JSON: what both builds are asked.
+fn one_block(args: &FanOut) -> Vec<OsString> {
+    let words = |values: Vec<Option<PossibleValue>>| {
+        let names = values.into_iter().flatten().map(|value| value.get_name().to_owned());
+        names.collect::<Vec<_>>().join(",")
+    };
+    let numbers = args.subscribers.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+    let mut all: Vec<OsString> = ["bench", "fanout", "--no-reference"].map(OsString::from).to_vec();
+    let mut put = |name: &str, value: String| all.extend(against::option(name, [value]));
+    put("--bus", words(args.bus.iter().map(Bus::to_possible_value).collect()));
+    put("--encoding", words(args.encoding.iter().map(EncodingArg::to_possible_value).collect()));
+    put("--subscribers", numbers);
+    put("--tokens", args.tokens.to_string());
+    put("--payload", args.payload.to_string());
+    put("--batch", args.batch.to_string());
+    if let Some(rate) = args.rate {
+        put("--rate", rate.to_string());
+    }
+    put("--server", args.server.clone());
+    put("--seed", args.seed.to_string());
+    put("--stalled", args.stalled.to_string());
+    put("--repeats", "1".to_owned());
+    put("--format", "json".to_owned());
+    if let Some(profiles) = &args.profiles {
+        all.extend([OsString::from("--profiles"), profiles.into()]);
+    }
+    all
 }
 
 /// 13 for figures that may not be quoted, 10 where a delta did not reach a subscriber that it was due to.
@@ -209,8 +294,8 @@ fn distinct<T: Copy + PartialEq>(all: &[T]) -> impl Iterator<Item = T> {
     all.iter().enumerate().filter(|(n, item)| !all[..*n].contains(item)).map(|(_, item)| *item)
 }
 
-fn file(out: &Path) -> PathBuf {
-    if out.extension().is_some_and(|e| e == "json") { out.to_owned() } else { out.join("bench.json") }
+fn file(out: &Path, name: &str) -> PathBuf {
+    if out.extension().is_some_and(|e| e == "json") { out.to_owned() } else { out.join(name) }
 }
 
 fn print(bench: &Bench, format: Format) -> Result<(), CliError> {

@@ -10,7 +10,7 @@ use super::args::Format;
 use super::error::CliError;
 use super::live::record::{CONTENTS, Contents, RECORD_SCHEMA};
 use super::reports::Reports;
-use super::{matrix, plan};
+use super::{known, matrix, plan};
 use crate::judge::{ExitCode, exit_code};
 use crate::live::capture::{CAPTURE_SCHEMA, Capture};
 use crate::suite::live::LivePlan;
@@ -23,6 +23,9 @@ pub(super) struct Judge {
     /// Folder with more profiles: DIR/servers/*.toml and DIR/clients/*.toml
     #[arg(long, value_name = "DIR")]
     profiles: Option<PathBuf>,
+    /// File of known failures, beside those that the scenarios list; an entry that is stale fails
+    #[arg(long, value_name = "FILE")]
+    known: Option<PathBuf>,
     /// Write run.json into this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -36,6 +39,7 @@ pub(super) struct Judge {
 pub(super) fn run(args: &Judge) -> Result<ExitCode, CliError> {
     args.reports.check()?;
     let catalogue = plan::catalogue(args.profiles.as_ref())?;
+    let known_list = known::load(args.known.as_deref())?;
     let list = args.dir.join(CONTENTS);
     if !list.exists() {
         let why = format!("no {}: it is what `skewlab live matrix --record DIR` writes", list.display());
@@ -67,11 +71,11 @@ pub(super) fn run(args: &Judge) -> Result<ExitCode, CliError> {
         return Err(CliError::NothingRan(": the recording holds none".to_owned()));
     }
     let scenarios: Vec<String> = contents.cells.iter().map(|cell| cell.scenario.clone()).collect();
-    let today = chrono::DateTime::<chrono::Utc>::from(std::time::SystemTime::now()).date_naive();
-    let run = plan.judge(&captures, today);
+    let laid = known_list.as_ref().map(|list| plan.lay(list));
+    let run = plan.judge(&captures, known::today());
     let (run, kept) = args.reports.keep(run, args.out.as_deref(), &scenarios);
     let printed = matrix::print(&run, args.format);
-    let code = kept.code(exit_code(&run));
+    let code = kept.code(known::conclude(known_list.as_ref(), laid.as_ref(), &run, exit_code(&run)));
     printed?;
     Ok(code)
 }

@@ -1,5 +1,6 @@
 //! `skewlab matrix`: the main job.
 
+use std::collections::BTreeSet;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
@@ -7,17 +8,25 @@ use super::args::{Clock, Format, Matrix};
 use super::error::CliError;
 use super::screen::columns;
 use super::talk::{self, Progress};
-use super::{interrupt, journal, plan};
+use super::{interrupt, journal, known, plan};
 use crate::judge::{ExitCode, exit_code};
 use crate::record::Run;
 use crate::report;
 use crate::run::{CellRun, ClockKind, Options};
+use crate::scenario::Planned;
 use crate::seed::Seed;
 use crate::suite;
 
 pub(super) fn run(args: &Matrix) -> Result<ExitCode, CliError> {
     args.reports.check()?;
-    let plan = plan::plan(&args.cells)?;
+    let list = known::load(args.known.as_deref())?;
+    let mut plan = plan::plan(&args.cells)?;
+    let mut laid = list.as_ref().map(|list| plan.lay(list));
+    if let Some(laid) = &mut laid {
+        let all = plan::unselected(&args.cells)?;
+        let asked: BTreeSet<&str> = plan.cells.iter().map(Planned::id).collect();
+        laid.spare(all.cells.iter().map(Planned::id).filter(|id| !asked.contains(id)));
+    }
     let jobs = match args.jobs {
         Some(jobs) => usize::from(jobs),
         None => std::thread::available_parallelism().map_or(1, usize::from),
@@ -38,7 +47,7 @@ pub(super) fn run(args: &Matrix) -> Result<ExitCode, CliError> {
         journal::open(args.out.as_deref(), args.resume.as_deref(), &plan.journalled(options))?;
     let stop = interrupt::flag();
     let progress = Progress::new(plan.cells.len(), finished.len());
-    let today = chrono::DateTime::<chrono::Utc>::from(std::time::SystemTime::now()).date_naive();
+    let today = known::today();
     let done = |run: &CellRun| {
         if let Some(journal) = &journal {
             journal.keep(run);
@@ -60,7 +69,7 @@ pub(super) fn run(args: &Matrix) -> Result<ExitCode, CliError> {
     kept.journal(journal::close(journal, &run, &stop));
     // What was found is shown even when it could not be kept.
     let printed = print(&run, args.format);
-    let code = kept.code(exit_code(&run));
+    let code = kept.code(known::conclude(list.as_ref(), laid.as_ref(), &run, exit_code(&run)));
     printed?;
     Ok(code)
 }

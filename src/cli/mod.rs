@@ -1,13 +1,16 @@
 //! The command line: one file a command. Results go to standard output, everything else to standard error.
 
 mod address;
+mod against;
 mod args;
 mod attach;
+mod baseline;
 mod bench_client;
 mod bench_feed;
 mod bench_target;
 mod calibrate;
 mod check;
+mod compare;
 mod contract;
 mod error;
 mod explain;
@@ -21,6 +24,7 @@ mod interrupt;
 mod journal;
 mod judge;
 mod key;
+mod known;
 mod list;
 mod live;
 mod matrix;
@@ -70,6 +74,8 @@ pub fn main() -> ExitCode {
         Command::Model(model) => model::run(model),
         Command::Report(args) => report::run(args),
         Command::Judge(args) => judge::run(args),
+        Command::Compare(args) => compare::run(args),
+        Command::Baseline(command) => baseline::run(command),
         Command::Live(live) => live::run(live),
         Command::Attach(attach) => attach::run(attach),
         Command::Init(init) => init::run(init),

@@ -42,6 +42,12 @@ pub(super) fn plan(cells: &Cells) -> Result<Plan, CliError> {
     Ok(plan)
 }
 
+/// All cells of the same scenarios, whatever the command line picks of them.
+pub(super) fn unselected(cells: &Cells) -> Result<Plan, CliError> {
+    let catalogue = catalogue(cells.profiles.as_ref())?;
+    Ok(Plan::of(&cells.scenarios, &Selection::default(), &catalogue)?)
+}
+
 pub(super) fn run(args: &PlanArgs) -> Result<ExitCode, CliError> {
     let plan = plan(&args.cells)?;
     let mut out = std::io::stdout().lock();

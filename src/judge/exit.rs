@@ -29,6 +29,14 @@ impl ExitCode {
     pub fn code(self) -> u8 {
         self as u8
     }
+
+    /// Of two codes the one that is told: the first of 13, 10, 12 and 11.
+    #[must_use]
+    pub fn first_of(self, other: ExitCode) -> ExitCode {
+        let order = [ExitCode::RigInvalid, ExitCode::Unexpected, ExitCode::OverBudget, ExitCode::Stale];
+        let place = |code| order.iter().position(|one| *one == code).unwrap_or(order.len());
+        if place(other) < place(self) { other } else { self }
+    }
 }
 
 impl From<ExitCode> for std::process::ExitCode {
@@ -187,6 +195,17 @@ mod tests {
             exit_code(&run).code()
         };
         assert_eq!([code("wall", None), code("wall", Some(0.9)), code("virtual", None)], [13, 0, 0]);
+    }
+
+    #[test]
+    fn of_two_codes_the_worse_is_told() {
+        use ExitCode::{AllAsExpected, OverBudget, RigInvalid, Stale, Unexpected};
+        let all = [RigInvalid, Unexpected, OverBudget, Stale, AllAsExpected];
+        for (n, worse) in all.into_iter().enumerate() {
+            for other in &all[n..] {
+                assert_eq!((worse.first_of(*other), other.first_of(worse)), (worse, worse));
+            }
+        }
     }
 
     #[test]

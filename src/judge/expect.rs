@@ -41,10 +41,9 @@ pub fn outcome(
             (Outcome::Stale, Some(format!("passes now; remove the known failure: {reason} ({link})")))
         }
         Some(known) if !matches(headline, known) => {
-            let other = match known.lost_at {
-                Some(hop) => format!("the known failure is `{}` at `{hop}`", known.verdict.as_str()),
-                None => format!("the known failure is `{}`", known.verdict.as_str()),
-            };
+            let at = known.lost_at.map(|hop| format!(" at `{hop}`")).unwrap_or_default();
+            let code = known.code.as_ref().map(|code| format!(" ({code})")).unwrap_or_default();
+            let other = format!("the known failure is `{}`{at}{code}", known.verdict.as_str());
             (Outcome::Unexpected, Some(format!("{}; {other}", differs.join("; "))))
         }
         Some(Known { reason, link, expires, .. }) if today > *expires => {
@@ -57,7 +56,19 @@ pub fn outcome(
 }
 
 fn matches(headline: &Finding, known: &Known) -> bool {
-    headline.verdict == known.verdict && known.lost_at.is_none_or(|hop| headline.lost_at == Some(hop))
+    is_known(known, headline.verdict, headline.lost_at, headline.reason.as_ref())
+}
+
+/// Whether a cell that ended so has this failure, expired or not.
+pub(super) fn is_known(
+    known: &Known,
+    verdict: Verdict,
+    lost_at: Option<Hop>,
+    reason: Option<&Reason>,
+) -> bool {
+    verdict == known.verdict
+        && known.lost_at.is_none_or(|hop| lost_at == Some(hop))
+        && known.code.as_deref().is_none_or(|code| reason.map(Reason::as_str) == Some(code))
 }
 
 /// Every given part that is not as given, by name, with both words.
@@ -142,7 +153,14 @@ mod tests {
 
     fn known(verdict: Verdict, lost_at: Option<Hop>) -> Known {
         let expires = day(15);
-        Known { verdict, lost_at, reason: "why".to_owned(), link: "https://x/1".to_owned(), expires }
+        Known {
+            verdict,
+            lost_at,
+            code: None,
+            reason: "why".to_owned(),
+            link: "https://x/1".to_owned(),
+            expires,
+        }
     }
 
     fn day(day: u32) -> NaiveDate {

@@ -11,10 +11,12 @@
 //! flow); taking the ledger's word alone (it does not see text that a client alters); reporting a finding
 //! beside `invalid`, which says that the evidence itself is broken.
 
+pub mod against;
 pub mod align;
 pub mod attach;
 pub mod bench;
 mod budget;
+pub mod compare;
 pub mod contract;
 mod divergent;
 mod durable;

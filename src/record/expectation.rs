@@ -105,6 +105,9 @@ pub struct Known {
     /// The hop that it is known to be lost at; absent for any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_at: Option<Hop>,
+    /// The code of the loss's own reason; absent for any. Only a file of known failures names one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
     /// Why it is tolerated.
     pub reason: String,
     /// Where it is tracked.

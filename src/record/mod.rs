@@ -2,9 +2,11 @@
 //! nothing here computes more than a total.
 
 pub mod attach;
+pub mod baseline;
 pub mod bench;
 pub mod budget;
 pub mod certificate;
+pub mod comparison;
 pub mod contract;
 pub mod cost;
 pub mod evidence;
@@ -14,6 +16,7 @@ pub mod feed_bench;
 pub mod figure;
 pub mod flow;
 pub mod idle;
+pub mod interleaved;
 mod interval;
 pub mod live_bench;
 pub mod observation;

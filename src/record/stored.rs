@@ -111,7 +111,7 @@ impl Document {
 
     /// Reads the text of a file. What it is comes first: nothing else is said of a file of another schema.
     pub fn parse(path: &Path, text: &str) -> Result<Document, StoredError> {
-        let failed = |error| of_json(path, error);
+        let failed = |error| StoredError::of_json(path, error);
         let foreign = |why: String| StoredError::Foreign { path: path.to_owned(), why };
         let head = match serde_json::from_str::<Head>(text) {
             Ok(head) => head,
@@ -123,7 +123,7 @@ impl Document {
         };
         let Some(found) = head.schema else { return Err(foreign("it has no `schema`".into())) };
         let Some(known) = SCHEMAS.into_iter().find(|known| *known == found) else {
-            return Err(unknown(path, found));
+            return Err(unknown(path, &found));
         };
         match known {
             SCHEMA => of(text).map(Document::Run),
@@ -157,25 +157,41 @@ fn of<T: DeserializeOwned>(text: &str) -> Result<Box<T>, serde_json::Error> {
     serde_json::from_str(text).map(Box::new)
 }
 
-fn of_json(path: &Path, error: serde_json::Error) -> StoredError {
-    let path = path.to_owned();
-    if error.is_eof() {
-        StoredError::Truncated { path, line: error.line(), column: error.column() }
-    } else {
-        StoredError::Json { path, error }
+impl StoredError {
+    /// What a parser's error says of a file: it ends in the middle, or it is none.
+    pub(super) fn of_json(path: &Path, error: serde_json::Error) -> StoredError {
+        let path = path.to_owned();
+        if error.is_eof() {
+            StoredError::Truncated { path, line: error.line(), column: error.column() }
+        } else {
+            StoredError::Json { path, error }
+        }
+    }
+
+    /// What to say of a schema that is not `known`: it is newer, or somebody else's.
+    pub(super) fn other_schema(path: &Path, found: &str, known: &'static str) -> StoredError {
+        let path = path.to_owned();
+        if family(found) == family(known) && version(found) > version(known) {
+            return StoredError::Newer { path, found: found.to_owned(), known };
+        }
+        StoredError::Foreign { path, why: format!("its schema is `{found}`") }
     }
 }
 
+/// The number behind the schema's name.
+fn version(schema: &str) -> Option<u32> {
+    schema.rsplit_once('/').and_then(|(_, version)| version.parse().ok())
+}
+
+/// The schema's name without its number.
+fn family(schema: &str) -> Option<&str> {
+    schema.rsplit_once('/').map(|(family, _)| family)
+}
+
 /// A schema that is none of ours, or a later version of one.
-fn unknown(path: &Path, found: String) -> StoredError {
-    let path = path.to_owned();
-    let version = |schema: &str| schema.rsplit_once('/').and_then(|(_, version)| version.parse::<u32>().ok());
-    let family = |schema: &str| schema.rsplit_once('/').map(|(family, _)| family.to_owned());
-    let ours = SCHEMAS.into_iter().find(|known| family(known) == family(&found));
-    match ours {
-        Some(known) if version(&found) > version(known) => StoredError::Newer { path, found, known },
-        _ => StoredError::Foreign { path, why: format!("its schema is `{found}`") },
-    }
+fn unknown(path: &Path, found: &str) -> StoredError {
+    let ours = SCHEMAS.into_iter().find(|known| family(known) == family(found));
+    StoredError::other_schema(path, found, ours.unwrap_or(SCHEMA))
 }
 
 #[cfg(test)]

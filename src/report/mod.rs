@@ -1,12 +1,14 @@
 //! Renderers: pure functions from a result to text. None of them runs, judges or decides anything.
 
 mod attach;
+mod baseline;
 mod bench;
 mod blocks;
 mod broken;
 mod certificate;
 mod check;
 mod client_bench;
+mod compare;
 mod contract;
 mod costs;
 mod csv;
@@ -22,6 +24,7 @@ mod github;
 mod grid;
 mod html;
 mod idle;
+mod interleaved;
 mod junit;
 mod live_bench;
 mod markdown;
@@ -35,10 +38,12 @@ mod table;
 pub mod words;
 
 pub use attach::{attach_json, attach_table};
+pub use baseline::{baseline_lines, baseline_table};
 pub use bench::{bench_json, bench_table};
 pub use certificate::certificate_table;
 pub use check::{CheckedFrame, check_table};
 pub use client_bench::{CLIENT_BENCH_SCHEMA, ClientBench, client_bench_table};
+pub use compare::{compare_json, compare_markdown, compare_table};
 pub use contract::{contract_json, contract_table};
 pub use csv::csv;
 pub use document::{document_json, document_table};
@@ -48,6 +53,7 @@ pub use feed_log::{feed_log_json, feed_log_table};
 pub use github::annotations;
 pub use html::html;
 pub use idle::{idle_json, idle_table};
+pub use interleaved::{interleaved_json, interleaved_table};
 pub use junit::junit;
 pub use live_bench::{live_bench_json, live_bench_table, live_idle_table};
 pub use markdown::{STEP_SUMMARY_BYTES, markdown};

@@ -2,6 +2,7 @@
 //!
 //! The runner knows nothing of verdicts. It hands out [`Observation`]s, or says why a cell has none.
 
+pub mod against;
 pub mod attach;
 pub mod calibrate;
 pub mod calibrate_server;

@@ -22,6 +22,26 @@ const VERDICT: &Words<Verdict> = &Words { what: "verdict", all: &Verdict::ALL, w
 pub(super) const HOP: &Words<Hop> = &Words { what: "hop", all: &Hop::ALL, word: Hop::as_str };
 pub(super) const FEED_HOP: &Words<Hop> =
     &Words { what: "hop of a session feed", all: &Hop::FEED, word: Hop::as_str };
+const ANY_HOP: &Words<Hop> = &Words {
+    what: "hop",
+    all: &[
+        Hop::Produced,
+        Hop::Published,
+        Hop::Dispatched,
+        Hop::Sent,
+        Hop::Received,
+        Hop::Parsed,
+        Hop::Decoded,
+        Hop::Admitted,
+        Hop::Delivered,
+        Hop::Appended,
+        Hop::Emitted,
+        Hop::Handled,
+        Hop::Durable,
+        Hop::Replayed,
+    ],
+    word: Hop::as_str,
+};
 pub(super) const SUBJECT: &Words<Subject> =
     &Words { what: "subject", all: &Subject::ALL, word: Subject::as_str };
 const SCOPE: &Words<Scope> = &Words {
@@ -101,7 +121,19 @@ fn known(section: &mut Section<'_>, of: Subject, faults: &mut Faults) -> Option<
     let reason = section.required("reason", faults).map(Spanned::into_inner);
     let link = section.required("link", faults).map(Spanned::into_inner);
     let expires = section.require("expires", faults).then(|| date(section, "expires", faults)).flatten();
-    Some(Known { verdict: verdict?, lost_at, reason: reason?, link: link?, expires: expires? })
+    Some(Known { verdict: verdict?, lost_at, code: None, reason: reason?, link: link?, expires: expires? })
+}
+
+/// The failure of an entry in a file of known failures, without its pattern. The cells may be of either subject, so every
+/// hop is one.
+pub(super) fn listed(section: &mut Section<'_>, faults: &mut Faults) -> Option<Known> {
+    let verdict = verdict(section, faults);
+    let lost_at = optional(section, "hop", ANY_HOP, faults);
+    let code = section.words("reason", faults).map(Spanned::into_inner);
+    let reason = section.required("why", faults).map(Spanned::into_inner);
+    let link = section.required("link", faults).map(Spanned::into_inner);
+    let expires = section.require("expires", faults).then(|| date(section, "expires", faults)).flatten();
+    Some(Known { verdict: verdict?, lost_at, code, reason: reason?, link: link?, expires: expires? })
 }
 
 /// Every `[[known]]` of a file; `axes` reads the patterns, which are the subject's own.

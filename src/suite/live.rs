@@ -7,7 +7,7 @@ use chrono::NaiveDate;
 
 use super::assemble;
 use super::journal::Journalled;
-use super::{PlanError, Settings, written};
+use super::{Laid, PlanError, Settings, written};
 use crate::agent_server::profile::Catalogue;
 use crate::live::capture::Capture;
 use crate::record::{CellResult, Expected, Hop, Observation, Ran, Run, Subject};
@@ -15,7 +15,7 @@ use crate::run::live::{
     ClientPackage, LiveCell, LiveOptions, Memory, ServerPackage, Task, execute_live, observed,
 };
 use crate::run::{CellFault, CellRun};
-use crate::scenario::{Cell, Scenario, Selection, expand};
+use crate::scenario::{Cell, KnownList, Scenario, Selection, expand};
 
 /// A party as it was asked for.
 #[derive(Debug, Clone)]
@@ -109,6 +109,12 @@ impl LivePlan {
             self.tasks.push(Task { cell, server, client, server_profile, choice, known_as });
         }
         Ok(())
+    }
+
+    /// Lays known failures over the cells whose scenario lists none of its own.
+    pub fn lay<'a>(&mut self, list: &'a KnownList) -> Laid<'a> {
+        let cells = self.tasks.iter_mut().map(|task| (task.cell.id.as_str(), &mut task.cell.known));
+        Laid::over(list, cells)
     }
 
     /// What its journal is of.

@@ -2,6 +2,7 @@
 //!
 //! This is the only place where the runner and the judge meet, and they meet in plain records.
 
+pub mod against;
 mod assemble;
 mod bench;
 pub mod calibrate;
@@ -9,6 +10,7 @@ mod digest;
 pub mod extract;
 mod feed_bench;
 mod journal;
+mod known;
 pub mod live;
 pub mod live_bench;
 mod ratios;
@@ -25,13 +27,14 @@ use chrono::NaiveDate;
 use crate::agent_server::profile::{Catalogue, ProfileError};
 use crate::record::{CellResult, Ran, Run, SCHEMA, Times, Timing, Totals};
 use crate::run::{self, CellRun, Options, Parties};
-use crate::scenario::{Loaded, Planned, ScenarioError, Selection, expand, expand_feed};
+use crate::scenario::{KnownList, Loaded, Planned, ScenarioError, Selection, expand, expand_feed};
 use crate::seed::Seed;
 use crate::session_feed::Variants;
 use crate::session_feed::profile::VariantError;
 pub use bench::fan_out;
 pub use feed_bench::feed;
 pub use journal::{JOURNAL, Journal, JournalError, Journalled};
+pub use known::{Complaint, Laid};
 
 /// Cells to run, and the questions they answer.
 #[derive(Debug)]
@@ -110,6 +113,15 @@ impl Plan {
     /// What a finished cell means, for whoever watches a run that is not at its end.
     pub fn outcome(&self, run: &CellRun, today: NaiveDate) -> Option<CellResult> {
         Some(judged(self.cells.get(run.index)?, run, today))
+    }
+
+    /// Lays known failures over the cells whose scenario lists none of its own.
+    pub fn lay<'a>(&mut self, list: &'a KnownList) -> Laid<'a> {
+        let cells = self.cells.iter_mut().map(|cell| match cell {
+            Planned::AgentServer(cell) => (cell.id.as_str(), &mut cell.known),
+            Planned::SessionFeed(cell) => (cell.id.as_str(), &mut cell.known),
+        });
+        Laid::over(list, cells)
     }
 
     /// Runs the plan and judges every cell.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Module and floor, as in `ARCHITECTURE.md`.
-const FLOORS: [(&str, u8); 17] = [
+const FLOORS: [(&str, u8); 18] = [
     ("unit", 0),
     ("seed", 0),
     ("caret", 0),

@@ -2,8 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by unwrapping")]
 
+mod against;
 mod attach;
 mod attach_foreign;
+mod baseline;
 mod bench_client;
 mod browser;
 mod budgets;
@@ -13,6 +15,7 @@ mod certificates;
 mod check_cli;
 mod check_files;
 mod cli;
+mod compare;
 mod contract;
 mod determinism;
 mod devtools;
@@ -33,6 +36,7 @@ mod idle_cli;
 mod init;
 mod injection;
 mod judge;
+mod known;
 mod live_bench;
 mod live_children;
 mod live_setup;

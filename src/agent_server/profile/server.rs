@@ -331,7 +331,7 @@ pub struct Ships {
 }
 
 /// What `/openapi.json` says beside the events that it returns.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct OpenApiTraits {
     /// Whether the delta has a schema of its own although it is no event (stage D of the bus split). No release needs one:

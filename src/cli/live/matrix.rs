@@ -11,7 +11,7 @@ use crate::cli::args::Format;
 use crate::cli::error::CliError;
 use crate::cli::reports::Reports;
 use crate::cli::talk::Progress;
-use crate::cli::{interrupt, journal, matrix, plan};
+use crate::cli::{interrupt, journal, known, matrix, plan};
 use crate::judge::{ExitCode, exit_code};
 use crate::live::env::find_chromium;
 use crate::report;
@@ -35,6 +35,9 @@ pub(in crate::cli) struct LiveMatrix {
     /// Cells at once
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=64))]
     jobs: u16,
+    /// File of known failures, beside those that the scenarios list; an entry that is stale fails
+    #[arg(long, value_name = "FILE")]
+    known: Option<PathBuf>,
     /// Write run.json into this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -60,12 +63,14 @@ pub(super) fn run(args: &LiveMatrix) -> Result<ExitCode, CliError> {
     let cache = args.parties.cache()?;
     let servers = servers(&cache, &args.parties.servers, &catalogue)?;
     let clients = clients(&cache, &args.parties.clients, &servers, &catalogue)?;
-    let plan = LivePlan::of(&args.scenarios, &servers, &clients, args.only.as_deref(), &catalogue)?;
+    let list = known::load(args.known.as_deref())?;
+    let mut plan = LivePlan::of(&args.scenarios, &servers, &clients, args.only.as_deref(), &catalogue)?;
     if plan.tasks.is_empty() {
         return Err(CliError::NothingRan(
             ": the scenario has no cell for these servers and clients".to_owned(),
         ));
     }
+    let laid = list.as_ref().map(|list| plan.lay(list));
     let needs_browser = plan.tasks.iter().any(|t| matches!(t.client, ClientPackage::Canvas { .. }));
     let chromium = if needs_browser {
         Some(super::runtime()?.block_on(find_chromium(args.parties.chromium.as_deref()))?.path)
@@ -84,7 +89,7 @@ pub(super) fn run(args: &LiveMatrix) -> Result<ExitCode, CliError> {
         journal::open(args.out.as_deref(), args.resume.as_deref(), &plan.journalled(&options))?;
     let stop = interrupt::flag();
     let progress = Progress::new(plan.tasks.len(), finished.len());
-    let today = chrono::DateTime::<chrono::Utc>::from(std::time::SystemTime::now()).date_naive();
+    let today = known::today();
     let done = |cell: &LiveCell| {
         if let Some(journal) = &journal {
             journal.keep(&cell.run);
@@ -109,7 +114,7 @@ pub(super) fn run(args: &LiveMatrix) -> Result<ExitCode, CliError> {
         Format::Table => held(&outcome.memory),
         Format::Json => Ok(()),
     });
-    let code = kept.code(exit_code(&run));
+    let code = kept.code(known::conclude(list.as_ref(), laid.as_ref(), &run, exit_code(&run)));
     printed?;
     recorded?;
     Ok(code)

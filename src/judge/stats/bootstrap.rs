@@ -42,13 +42,56 @@ pub fn factor(ratio: f64) -> f64 {
 /// With fewer than [`FEWEST_BLOCKS`] on a side the interval is everything, `0 … ∞`: so few have no 95 % interval, and
 /// a bootstrap of them would look surer than it is.
 pub fn ratio_of_medians(of: &[f64], vs: &[f64], seed: Seed) -> Option<Interval> {
-    let ratio = median_of(of) / median_of(vs);
-    if !ratio.is_finite() || median_of(vs) <= 0.0 {
-        return None;
-    }
+    let ratio = ratio(of, vs)?;
     if of.len().min(vs.len()) < FEWEST_BLOCKS {
         return Some(Interval { ratio, lo: 0.0, hi: f64::INFINITY });
     }
+    let mut ratios = resampled(of, vs, RESAMPLES, seed);
+    let [lo, hi] = middle_95(&mut ratios);
+    Some(Interval { ratio, lo, hi })
+}
+
+/// A ratio that was tested against a smallest effect.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tested {
+    /// The ratio with its 95 % interval.
+    pub interval: Interval,
+    /// How likely so much is where the ratio is no farther from 1 than the smallest effect, as a factor; two-sided.
+    pub p: f64,
+}
+
+/// [`ratio_of_medians`], and how surely it lies beyond `1 + effect`, or below `1 ÷ (1 + effect)`.
+///
+/// Resamples reach no farther than the blocks do, so all of them may lie on one side where only luck put the blocks there. Of
+/// `n` blocks that happens once in `2^(n-1)`, and no smaller probability is given.
+pub fn tested(of: &[f64], vs: &[f64], effect: f64, resamples: usize, seed: Seed) -> Option<Tested> {
+    let ratio = ratio(of, vs)?;
+    let blocks = of.len().min(vs.len());
+    if blocks < FEWEST_BLOCKS {
+        return Some(Tested { interval: Interval { ratio, lo: 0.0, hi: f64::INFINITY }, p: 1.0 });
+    }
+    let mut ratios = resampled(of, vs, resamples, seed);
+    let far = 1.0 + effect;
+    let [above, below] = [
+        ratios.iter().filter(|ratio| **ratio <= far).count(),
+        ratios.iter().filter(|ratio| **ratio >= far.recip()).count(),
+    ];
+    #[expect(clippy::cast_precision_loss, reason = "thousands of resamples")]
+    let share = |within: usize| (within + 1) as f64 / (ratios.len() + 1) as f64;
+    let least = 2_f64.powi(1 - i32::try_from(blocks).unwrap_or(i32::MAX));
+    let p = (2.0 * share(above.min(below))).max(least).min(1.0);
+    let [lo, hi] = middle_95(&mut ratios);
+    Some(Tested { interval: Interval { ratio, lo, hi }, p })
+}
+
+/// Median over median, where there is something to divide and to divide by.
+fn ratio(of: &[f64], vs: &[f64]) -> Option<f64> {
+    let (above, below) = (median_of(of), median_of(vs));
+    Some(above / below).filter(|ratio| ratio.is_finite() && below > 0.0)
+}
+
+/// The ratio in every resample.
+fn resampled(of: &[f64], vs: &[f64], resamples: usize, seed: Seed) -> Vec<f64> {
     let mut rng = seed.rng();
     let (mut drawn, mut above, mut below) = (Vec::new(), Vec::new(), Vec::new());
     let take = |from: &[f64], drawn: &[usize], into: &mut Vec<f64>| {
@@ -56,18 +99,15 @@ pub fn ratio_of_medians(of: &[f64], vs: &[f64], seed: Seed) -> Option<Interval> 
         into.extend(drawn.iter().filter_map(|i| from.get(*i)));
         median(into)
     };
-    let mut ratios: Vec<f64> = (0..RESAMPLES)
-        .map(|_| {
-            draw(&mut rng, of.len(), &mut drawn);
-            let numerator = take(of, &drawn, &mut above);
-            if of.len() != vs.len() {
-                draw(&mut rng, vs.len(), &mut drawn);
-            }
-            numerator / take(vs, &drawn, &mut below)
-        })
-        .collect();
-    let [lo, hi] = middle_95(&mut ratios);
-    Some(Interval { ratio, lo, hi })
+    let one = |_| {
+        draw(&mut rng, of.len(), &mut drawn);
+        let numerator = take(of, &drawn, &mut above);
+        if of.len() != vs.len() {
+            draw(&mut rng, vs.len(), &mut drawn);
+        }
+        numerator / take(vs, &drawn, &mut below)
+    };
+    (0..resamples).map(one).collect()
 }
 
 #[cfg(test)]

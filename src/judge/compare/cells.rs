@@ -1,0 +1,208 @@
+//! Two runs, cell by cell.
+
+use std::collections::BTreeMap;
+
+use super::difference::differing;
+use super::{Incomparable, Rules, exit_of, known};
+use crate::record::baseline::{Baseline, BaselineCell, BaselineHead};
+use crate::record::comparison::{
+    COMPARISON_SCHEMA, CellChange, Change, Comparison, CountChange, Kind, Side, State,
+};
+use crate::record::{Outcome, Verdict};
+
+/// Compares two runs. Both are told by id; the order of cells says nothing.
+pub fn compare_runs(base: &Baseline, head: &Baseline, rules: &Rules<'_>) -> Result<Comparison, Incomparable> {
+    comparable(&base.head, &head.head)?;
+    let (before, after) = (by_id(base, "BASE")?, by_id(head, "HEAD")?);
+    let other = |(id, cell): (&&str, &&BaselineCell)| {
+        let same = before.get(id).is_none_or(|there| there.hash == cell.hash);
+        (!same).then(|| (*id).to_owned())
+    };
+    let skipped: Vec<String> = after.iter().filter_map(other).collect();
+    if !skipped.is_empty() && !rules.skip_changed {
+        return Err(of_scenario(skipped));
+    }
+    let listed = known::by_cell(rules.known);
+    let (mut changes, mut counts, mut compared) = (Vec::new(), Vec::new(), 0);
+    for (id, cell) in &after {
+        let known = listed.get(id).and_then(|entry| known::covers(entry, cell, rules.today));
+        match before.get(id) {
+            None => changes.push(added(cell, known)),
+            Some(there) if there.hash != cell.hash => {}
+            Some(there) => {
+                compared += 1;
+                compare(there, cell, known, &mut changes, &mut counts);
+            }
+        }
+    }
+    let gone = before.iter().filter(|(id, _)| !after.contains_key(*id));
+    changes.extend(gone.map(|(_, cell)| gone_cell(cell, rules.allow_gone)));
+    changes.sort_by(|a, b| (a.change, &a.id).cmp(&(b.change, &b.id)));
+    let mut comparison = Comparison {
+        schema: COMPARISON_SCHEMA.to_owned(),
+        skewlab: env!("CARGO_PKG_VERSION").to_owned(),
+        kind: Kind::Run,
+        base: side(&base.head),
+        head: side(&head.head),
+        compared,
+        totals: totals(&changes),
+        changes,
+        counts,
+        times: Vec::new(),
+        skipped,
+        stale: known::stale(rules.known, &after, rules.today),
+        rig: [rig("BASE", &before), rig("HEAD", &after)].concat(),
+        notes: notes(&base.head, &head.head),
+        exit: 0,
+    };
+    comparison.exit = exit_of(&comparison).code();
+    Ok(comparison)
+}
+
+/// Whether the two were asked the same.
+fn comparable(base: &BaselineHead, head: &BaselineHead) -> Result<(), Incomparable> {
+    let settings = [
+        ("the schema", base.of.clone(), head.of.clone(), "run both with one skewlab"),
+        ("the clock", base.clock.clone(), head.clock.clone(), "run both on one clock"),
+        ("the seed", base.seed.to_string(), head.seed.to_string(), "run both with one --seed"),
+    ];
+    match settings.into_iter().find(|(_, base, head, _)| base != head) {
+        None => Ok(()),
+        Some((what, base, head, help)) => Err(Incomparable::Setting { what, base, head, help }),
+    }
+}
+
+fn by_id<'a>(
+    of: &'a Baseline,
+    side: &'static str,
+) -> Result<BTreeMap<&'a str, &'a BaselineCell>, Incomparable> {
+    if of.cells.is_empty() {
+        return Err(Incomparable::Empty { side, what: "cell" });
+    }
+    let mut by_id = BTreeMap::new();
+    for cell in &of.cells {
+        if by_id.insert(cell.id.as_str(), cell).is_some() {
+            return Err(Incomparable::Twice { side, id: cell.id.clone() });
+        }
+    }
+    Ok(by_id)
+}
+
+/// How many ids a message names.
+const NAMED: usize = 3;
+
+fn of_scenario(ids: Vec<String>) -> Incomparable {
+    let named: Vec<String> = ids.iter().take(NAMED).map(|id| format!("`{id}`")).collect();
+    let rest = ids.len().saturating_sub(NAMED);
+    let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    Incomparable::Scenario { count: ids.len(), shown: named.join(", ") + &more, ids }
+}
+
+fn compare(
+    base: &BaselineCell,
+    head: &BaselineCell,
+    known: Option<String>,
+    changes: &mut Vec<CellChange>,
+    counts: &mut Vec<CountChange>,
+) {
+    let change = changed(base, head);
+    let tolerated = known.is_some() || head.outcome == Outcome::Known;
+    // A verdict that moved says more than the counts that moved with it. A cell of the rig's fault counted nothing.
+    let same = matches!(change, None | Some(Change::Changed));
+    let judged = !base.verdict.is_rig_fault() && !head.verdict.is_rig_fault();
+    if judged {
+        counts.extend(differing(&head.id, &base.counts, &head.counts, same && !tolerated));
+    }
+    let Some(change) = change else { return };
+    let worse = matches!(change, Change::Unjudged | Change::NewlySilent | Change::NewlyLoud | Change::Worse);
+    changes.push(CellChange {
+        id: head.id.clone(),
+        change,
+        gates: worse && !tolerated,
+        base: Some(state(base)),
+        head: Some(state(head)),
+        known: known.or_else(|| {
+            (head.outcome == Outcome::Known).then(|| "the scenario lists it as known".to_owned())
+        }),
+    });
+}
+
+/// How the end of a cell changed; nothing where it did not.
+fn changed(base: &BaselineCell, head: &BaselineCell) -> Option<Change> {
+    let (before, after) = (base.verdict, head.verdict);
+    match (before.is_rig_fault(), after.is_rig_fault()) {
+        (false, true) => return Some(Change::Unjudged),
+        (true, false) => return Some(Change::JudgedAgain),
+        (true, true) => return (before != after).then_some(Change::Changed),
+        (false, false) => {}
+    }
+    // The first verdict is the worst.
+    match after.cmp(&before) {
+        std::cmp::Ordering::Less => Some(match after {
+            Verdict::SilentLoss => Change::NewlySilent,
+            Verdict::LoudLoss => Change::NewlyLoud,
+            _ => Change::Worse,
+        }),
+        std::cmp::Ordering::Greater if after.is_healthy() && !before.is_healthy() => Some(Change::Healed),
+        std::cmp::Ordering::Greater => Some(Change::Better),
+        std::cmp::Ordering::Equal => {
+            if head.also.iter().any(|found| !found.is_healthy() && !base.also.contains(found)) {
+                Some(Change::Worse)
+            } else if base.also.iter().any(|found| !found.is_healthy() && !head.also.contains(found)) {
+                Some(Change::Better)
+            } else {
+                let place = |of: &BaselineCell| (of.scope, of.lost_at, of.reason.clone(), of.signal);
+                (place(base) != place(head)).then_some(Change::Changed)
+            }
+        }
+    }
+}
+
+fn state(cell: &BaselineCell) -> State {
+    State {
+        verdict: cell.verdict,
+        scope: cell.scope,
+        lost_at: cell.lost_at,
+        reason: cell.reason.clone(),
+        signal: cell.signal,
+        also: cell.also.clone(),
+    }
+}
+
+fn added(cell: &BaselineCell, known: Option<String>) -> CellChange {
+    let head = Some(state(cell));
+    CellChange { id: cell.id.clone(), change: Change::Added, gates: false, base: None, head, known }
+}
+
+fn gone_cell(cell: &BaselineCell, allowed: bool) -> CellChange {
+    let base = Some(state(cell));
+    CellChange { id: cell.id.clone(), change: Change::Gone, gates: !allowed, base, head: None, known: None }
+}
+
+pub(super) fn totals(changes: &[CellChange]) -> BTreeMap<Change, u64> {
+    let mut totals = BTreeMap::new();
+    for change in changes {
+        *totals.entry(change.change).or_default() += 1;
+    }
+    totals
+}
+
+fn side(head: &BaselineHead) -> Side {
+    Side { skewlab: head.skewlab.clone(), cells: head.cells }
+}
+
+fn rig(side: &str, cells: &BTreeMap<&str, &BaselineCell>) -> Vec<String> {
+    let faulty = cells.values().filter(|cell| cell.verdict.is_rig_fault());
+    faulty.map(|cell| format!("{side}: `{}` is {}", cell.id, cell.verdict.as_str())).collect()
+}
+
+fn notes(base: &BaselineHead, head: &BaselineHead) -> Vec<String> {
+    // Not refused: two versions on the same cells is what a change of skewlab itself is told by.
+    let versions = (base.skewlab != head.skewlab).then(|| {
+        format!(
+            "BASE was made by skewlab {} and HEAD by {}: a difference may be skewlab's own",
+            base.skewlab, head.skewlab
+        )
+    });
+    versions.into_iter().collect()
+}
