@@ -145,7 +145,7 @@ fn own_profiles_extend_released_ones_and_are_held_to_their_words() {
 #[test]
 fn list_and_explain_tell_a_newcomer() {
     for (what, count, name) in [
-        ("servers", 17, "1.44.1+throttled"),
+        ("servers", 19, "1.44.1+throttled"),
         ("clients", 17, "browser-session"),
         ("scenarios", 11, "bus-split"),
         ("verdicts", 12, "silent_loss"),

@@ -140,11 +140,11 @@ pub(crate) fn all_hostile() -> Vec<Document> {
     let results = [
         run,
         feed,
-        document("bench_v1.json"),
+        document("results/bench_v1.json"),
         feed_bench(),
         live_bench(),
         live_idle(),
-        document("idle_v1.json"),
+        document("results/idle_v1.json"),
         certificate,
     ];
     results.into_iter().map(hostile).collect()
