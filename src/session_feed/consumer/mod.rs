@@ -11,6 +11,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 pub use attend::{Attendance, attend};
+pub(super) use ear::AWAY;
 pub(super) use ear::piece as piece_of;
 pub use ear::{Ear, Seen};
 pub(super) use replay::text_of;
