@@ -3,6 +3,7 @@
 //! Deterministic, on one thread, without a clock of its own. The store is a memory that counts its syncs, or a file. A crash
 //! is a run that stops; what the memory had synced by then, or what a process that was really killed left, is loaded again.
 
+mod edit;
 mod figures;
 mod listeners;
 mod sent;
