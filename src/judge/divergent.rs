@@ -49,13 +49,15 @@ fn feeds_differ(evidence: &Evidence, one: &Source, other: &Source) -> Finding {
     let place = alone.iter().chain(&alone_too).filter_map(number).min();
     // The same chunks in another order.
     let place = place.map_or("in their order".to_owned(), |n| format!("first at chunk {n}"));
+    let (names, differ) = ([&one.name, &other.name], count(chunks, "chunk"));
     let note = format!(
-        "`{}` and `{}` carry one stream and differ in {}, {place}: {} and {} are on that one alone",
-        one.name,
-        other.name,
-        count(chunks, "chunk"),
+        "`{}` and `{}` carry one stream and differ in {differ}, {place}; {} only on `{}`, {} only on `{}`",
+        names[0],
+        names[1],
         alone.len(),
-        alone_too.len()
+        names[0],
+        alone_too.len(),
+        names[1]
     );
     let finding = evidence.finding(Verdict::Divergent, Tally { frames: chunks, chars: 0 }, note);
     Finding { reason: Some(SOURCES_DIFFER), ..finding }

@@ -46,7 +46,11 @@ fn two_feeds_that_differ_by_a_chunk_without_text_are_divergent() {
     only(&feeds(all, all), Verdict::Delivered, "");
     let finding = only(&feeds(all, &all[all.find('2').unwrap()..]), Verdict::Divergent, "sources_differ");
     assert_eq!(finding.amount, tally(1, 0));
-    assert!(finding.note.contains("differ in 1 chunk, first at chunk 1: 1 and 0 are on"), "{}", finding.note);
+    assert!(
+        finding.note.contains("1 chunk, first at chunk 1; 1 only on `log feed`, 0 only on `live feed`"),
+        "{}",
+        finding.note
+    );
     // Two equal words are two chunks.
     let (one, other) = ("2 {\"text\":\"ha\"}\n", "3 {\"text\":\"ha\"}\n");
     assert_eq!(only(&feeds(one, other), Verdict::Divergent, "sources_differ").amount, tally(2, 0));
