@@ -4,6 +4,8 @@
 //! authority, and nothing compares the two while it runs. Source: the deepseek-harness, where a hand rename changed messages
 //! and not the deltas that they cite, and no test noticed.
 
+use std::collections::BTreeSet;
+
 use super::align::align;
 use super::evidence::{Evidence, count};
 use crate::record::{Finding, Reason, Source, Verdict};
@@ -18,6 +20,9 @@ pub(super) fn sources(evidence: &Evidence) -> Vec<Finding> {
 }
 
 fn differ(evidence: &Evidence, one: &Source, other: &Source) -> Finding {
+    if one.chunks && other.chunks {
+        return feeds_differ(evidence, one, other);
+    }
     let alignment = align(&[&one.text], &[&other.text]);
     // A replaced character is both missing and extra, and is one that differs.
     let chars = alignment.missing.chars.max(alignment.extra.chars);
@@ -31,5 +36,29 @@ fn differ(evidence: &Evidence, one: &Source, other: &Source) -> Finding {
         place + 1
     );
     let finding = evidence.finding(Verdict::Divergent, Tally { frames: 0, chars }, note);
+    Finding { reason: Some(SOURCES_DIFFER), ..finding }
+}
+
+/// Two feeds of one stream, a line a chunk. A chunk without text counts as much as any other.
+fn feeds_differ(evidence: &Evidence, one: &Source, other: &Source) -> Finding {
+    let [first, second] = [one, other].map(|source| source.text.lines().collect::<BTreeSet<_>>());
+    let alone: Vec<&str> = one.text.lines().filter(|line| !second.contains(line)).collect();
+    let alone_too: Vec<&str> = other.text.lines().filter(|line| !first.contains(line)).collect();
+    let chunks = (alone.len() + alone_too.len()) as u64;
+    let number = |line: &&str| line.split(' ').next().and_then(|n| n.parse::<u64>().ok());
+    let place = alone.iter().chain(&alone_too).filter_map(number).min();
+    // The same chunks in another order.
+    let place = place.map_or("in their order".to_owned(), |n| format!("first at chunk {n}"));
+    let (names, differ) = ([&one.name, &other.name], count(chunks, "chunk"));
+    let note = format!(
+        "`{}` and `{}` carry one stream and differ in {differ}, {place}; {} only on `{}`, {} only on `{}`",
+        names[0],
+        names[1],
+        alone.len(),
+        names[0],
+        alone_too.len(),
+        names[1]
+    );
+    let finding = evidence.finding(Verdict::Divergent, Tally { frames: chunks, chars: 0 }, note);
     Finding { reason: Some(SOURCES_DIFFER), ..finding }
 }

@@ -13,7 +13,11 @@ pub(super) fn missed<'a>(
             Some(n) => format!("is {n}"),
             None => "was not counted".to_owned(),
         };
-        let value = limit.value.map_or_else(|| "a value that was not counted".to_owned(), |v| v.to_string());
+        let value = match limit.value {
+            None => "a value that was not counted".to_owned(),
+            Some(v) if v < 0.0 => format!("{v}, which no count can be"),
+            Some(v) => v.to_string(),
+        };
         let from = limit.from.as_ref().map(|from| format!(" ({from})")).unwrap_or_default();
         format!("{} {is}, expected {} {value}{from}", limit.figure.as_str(), limit.is.as_str())
     })
@@ -37,6 +41,14 @@ mod tests {
         };
         assert!(said(&[(Figure::Dispatches, 3)], Some(3.0)).is_empty(), "the healthy neighbour");
         assert_eq!(said(&[], Some(3.0)), ["dispatches was not counted, expected <= 3 (N)"]);
+        let below = ["dispatches is 3, expected <= -1, which no count can be (N)"];
+        assert_eq!(said(&[(Figure::Dispatches, 3)], Some(-1.0)), below);
+        let above = FigureLimit { is: Comparison::Above, ..limit(Some(-87.0)) };
+        assert_eq!(
+            missed(&[(Figure::Dispatches, 3)].into(), &[above]).count(),
+            1,
+            "it would hold of any count"
+        );
         let unknown = ["dispatches is 3, expected <= a value that was not counted (N)"];
         assert_eq!(said(&[(Figure::Dispatches, 3)], None), unknown);
     }

@@ -26,6 +26,7 @@ pub fn judge(observation: &Observation, duties: &Duties) -> Vec<Finding> {
     findings.extend(divergent::sources(&evidence));
     if findings.iter().all(|finding| finding.verdict.is_healthy()) {
         findings.extend(loss::unattended(&evidence));
+        findings.extend(loss::underived(&evidence));
     }
     findings.extend(budget::broken(&evidence, &duties.budget));
     if findings.is_empty() {

@@ -3,8 +3,11 @@
 use super::align::{Kind, align};
 use super::evidence::{ClassText, Evidence, count};
 use crate::record::observation::Piece;
-use crate::record::{Finding, Hop, Reason, Scope, Signal, Verdict};
+use crate::record::{Figure, Finding, Hop, Reason, Scope, Signal, Verdict};
 use crate::unit::Tally;
+
+/// A step of which no script could be made.
+const SCRIPT_NOT_DERIVED: Reason = Reason::new("script_not_derived");
 
 /// A class that lost text.
 struct Lost<'e, 'a> {
@@ -74,6 +77,24 @@ pub(super) fn unattended(evidence: &Evidence) -> Option<Finding> {
     })
 }
 
+/// Who takes a stored log for the model's scripts and could not make some of them has not been delivered the session, whether
+/// or not there was text in them.
+pub(super) fn underived(evidence: &Evidence) -> Option<Finding> {
+    let count_of = |figure| evidence.seen.figures.get(&figure).copied().unwrap_or(0);
+    let failed = count_of(Figure::ScriptsFailed);
+    if failed == 0 {
+        return None;
+    }
+    let surfaced = evidence.seen.signal == Signal::Surfaced;
+    let verdict = if surfaced { Verdict::LoudLoss } else { Verdict::SilentLoss };
+    let all = failed + count_of(Figure::ScriptsDerived);
+    let noticed = evidence.noticed(evidence.seen.signal, 0);
+    let note = format!("{failed} of {} could not be derived; {noticed}", count(all, "script"));
+    let scope = (failed == all).then_some(Scope::Total);
+    let finding = evidence.finding(verdict, Tally::default(), note);
+    Some(Finding { scope, lost_at: evidence.last_hop(), reason: Some(SCRIPT_NOT_DERIVED), ..finding })
+}
+
 /// What of a class is missing and should not be.
 ///
 /// Beside missing text alone this looks at altered text too: a token sent twice must not hide that another
@@ -97,6 +118,9 @@ fn scope(evidence: &Evidence, shown: &[&ClassText], lost: &[Lost]) -> Option<Sco
         // What else may be wrong with the other class, it is not this text that is missing there.
         return Some(if lost.len() == shown.len() { Scope::Total } else { Scope::Class });
     }
+    if let Some(scope) = numbered(evidence) {
+        return Some(scope);
+    }
     // Classes may come in another order than the model made them (a view keeps them apart); then each class
     // is placed for itself.
     if let Kind::Missing { scope } = interleaved(evidence) {
@@ -108,6 +132,24 @@ fn scope(evidence: &Evidence, shown: &[&ClassText], lost: &[Lost]) -> Option<Sco
     });
     let first = scopes.next()??;
     scopes.try_fold(first, |all, scope| Some(if scope? == all { all } else { Scope::Scattered }))
+}
+
+/// Where the pieces stood that are known to be lost by more than their text: of equal words it cannot be seen in the text
+/// which of them is missing.
+fn numbered(evidence: &Evidence) -> Option<Scope> {
+    let seen = evidence.seen;
+    let shown = |(_, piece): &(usize, &Piece)| seen.shows.contains(&piece.class) && !piece.text.is_empty();
+    let places: Vec<usize> = seen.produced.iter().enumerate().filter(shown).map(|(at, _)| at).collect();
+    let is_lost = |at: &usize| seen.lost_pieces.binary_search(at).is_ok();
+    let lost: Vec<usize> = (0..places.len()).filter(|place| is_lost(&places[*place])).collect();
+    let (begin, end) = (*lost.first()?, *lost.last()?);
+    Some(match (end - begin + 1 == lost.len(), begin == 0, end + 1 == places.len()) {
+        (false, ..) => Scope::Scattered,
+        (_, true, true) => Scope::Total,
+        (_, true, _) => Scope::Prefix,
+        (_, _, true) => Scope::Tail,
+        _ => Scope::Gap,
+    })
 }
 
 /// Text and reasoning as one sequence, as far as they are shown.

@@ -93,6 +93,7 @@ pub(super) fn observe(produced: Vec<Piece>, fate: impl Fn(usize, &Piece) -> Fate
         side_effects: SideEffects::default(),
         cpu_ratio: None,
         figures: Figures::new(),
+        lost_pieces: Vec::new(),
         sources: Vec::new(),
         subscribed: None,
         first_frame: None,

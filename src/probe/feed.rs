@@ -3,7 +3,7 @@
 //! Every hop notes for itself what passed it: the log what was appended, the bus what was handed on, the consumer what it
 //! took, the store what was synced, the replay what came back. The ledger only joins the notes by the piece's index.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::trace::PieceIndex;
 use crate::record::flow::{Class, Hop, HopFlow, Reason};
@@ -41,6 +41,18 @@ impl FeedTrace {
     /// Notes why a piece did not pass a hop.
     pub fn stop(&mut self, hop: Hop, piece: PieceIndex, reason: Reason) {
         self.stopped.insert((piece, hop), reason);
+    }
+
+    /// The pieces that did not leave the last hop and should have, by their place among those produced.
+    pub fn lost(&self) -> Vec<usize> {
+        let through = self.path.last().and_then(|hop| self.passed.get(hop));
+        let arrived: BTreeSet<PieceIndex> = through.into_iter().flatten().copied().collect();
+        let stopped = self.stopped.iter().filter(|((piece, hop), reason)| {
+            self.path.contains(hop) && !reason.by_design() && !arrived.contains(piece)
+        });
+        let lost: BTreeSet<usize> =
+            stopped.filter_map(|((piece, _), _)| usize::try_from(*piece).ok()).collect();
+        lost.into_iter().collect()
     }
 
     /// Joins the notes. A piece that came to a hop, did not leave it and has no reason is a fault.
@@ -145,6 +157,17 @@ mod tests {
         assert_eq!(text[3].left, Tally { frames: 1, chars: 2 });
         assert_eq!(text[2].dropped[&Reason::new("event_removed")], Tally { frames: 1, chars: 1 });
         assert_eq!(books.flows[&Class::Reasoning][3].left, Tally { frames: 1, chars: 2 });
+    }
+
+    #[test]
+    fn what_stopped_and_should_not_have_is_lost_unless_it_came_after_all() {
+        let mut trace = trace();
+        pass_all(&mut trace, 0);
+        assert_eq!(trace.lost(), [0_usize; 0]);
+        trace.stop(Hop::Handled, 0, Reason::new("away"));
+        trace.stop(Hop::Emitted, 1, Reason::new("event_removed"));
+        trace.stop(Hop::Handled, 2, Reason::NOT_STREAMING);
+        assert_eq!(trace.lost(), [1]);
     }
 
     #[test]

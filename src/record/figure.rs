@@ -44,6 +44,8 @@ figures! {
     LogChunks "log_chunks" "chunk events in the log",
     /// Committed messages.
     Messages "messages" "committed messages",
+    /// Committed messages that are the prefix of a cancelled reply, by their flag `interrupted`.
+    InterruptedMessages "interrupted_messages" "messages flagged as interrupted",
     /// Public emits on either feed.
     Dispatches "dispatches" "dispatches",
     /// Internal dispatches; every public emit fires one.
@@ -72,6 +74,8 @@ figures! {
     ForwardedBytes "forwarded_bytes" "bytes forwarded",
     /// Chunks by which two feeds of one stream differ.
     DivergentChunks "divergent_chunks" "chunks by which the feeds differ",
+    /// Chunks that the full queue of one feed or of the other dropped. Two queues that drop the same are not apart.
+    DroppedChunks "dropped_chunks" "chunks dropped by a full queue",
     /// Texts drawn in the wrong style, because two listeners shared a flag.
     StyleErrors "style_errors" "texts drawn in the wrong style",
     /// Steps whose chunks and message disagree.
@@ -129,11 +133,13 @@ pub struct FigureLimit {
 }
 
 impl FigureLimit {
-    /// Whether what was counted stands so to the value. What was not counted does not.
+    /// Whether what was counted stands so to the value. What was not counted does not, and to a value below 0, which no count can
+    /// have, nothing does.
     pub fn holds(&self, figures: &Figures) -> bool {
         #[expect(clippy::cast_precision_loss, reason = "counts of a run stay far below 2^52")]
         let counted = figures.get(&self.figure).map(|n| *n as f64);
-        counted.zip(self.value).is_some_and(|(counted, value)| self.is.holds(counted, value))
+        let value = self.value.filter(|value| *value >= 0.0);
+        counted.zip(value).is_some_and(|(counted, value)| self.is.holds(counted, value))
     }
 }
 

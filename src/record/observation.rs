@@ -54,8 +54,11 @@ pub struct Piece {
 pub struct Source {
     /// What it is: `chunks`, `message`, `log feed`, `live feed`.
     pub name: String,
-    /// The text that it holds.
+    /// The text that it holds; or, of a feed, a line for each chunk with its number and what it is.
     pub text: String,
+    /// Whether it is lines of chunks.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub chunks: bool,
 }
 
 /// A step of a session: its turn and its place in it, both from 1.
@@ -196,6 +199,10 @@ pub struct Observation {
     /// Exact counts of a session feed.
     #[serde(default, skip_serializing_if = "Figures::is_empty")]
     pub figures: Figures,
+    /// The pieces of `produced` that were lost, by their place in it, where each is known by more than its text; a session feed
+    /// numbers its chunks. Empty elsewhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost_pieces: Vec<usize>,
     /// Sources of one text that ought to agree, pair by pair.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<[Source; 2]>,

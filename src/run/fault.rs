@@ -15,6 +15,9 @@ pub enum CellFault {
     /// The run was stopped before this cell.
     #[error("the run was stopped before this cell")]
     Interrupted,
+    /// What was to go wrong never did, so that there is nothing to judge.
+    #[error("the fault `{0}` never came: nothing was streamed, emitted or stored that it could happen to")]
+    NeverFired(String),
     /// The parties could not be set up.
     #[error("{0}")]
     Setup(String),

@@ -48,6 +48,7 @@ pub(super) fn observation(
         side_effects: evening.side_effects.clone(),
         cpu_ratio: None,
         figures: Figures::new(),
+        lost_pieces: Vec::new(),
         sources: Vec::new(),
         subscribed: None,
         first_frame,

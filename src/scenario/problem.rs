@@ -133,6 +133,14 @@ pub enum Problem {
         /// What there is.
         hint: String,
     },
+    /// A fault at a chunk that no workload of the scenario streams.
+    #[error("`{word}` can never come: no workload of this scenario streams so many chunks")]
+    Unreached {
+        /// The fault.
+        word: String,
+        /// How far the longest workload goes.
+        hint: String,
+    },
     /// A workload that streams nothing, or says twice what it streams.
     #[error("workload `{name}` needs either `tokens` or `generate`")]
     TokenSource {
@@ -182,6 +190,7 @@ impl Problem {
             | Problem::BadTrait { hint, .. }
             | Problem::BadLimit { hint, .. }
             | Problem::BadForm { hint, .. }
+            | Problem::Unreached { hint, .. }
             | Problem::UnknownWord { hint, .. } => hint,
             Problem::OtherSubject { .. } => "`skewlab matrix` and `skewlab plan` run both subjects",
             Problem::FeedSource { .. } => {

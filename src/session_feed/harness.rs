@@ -180,7 +180,7 @@ impl Harness {
         self.in_flight.borrow().get(&session).cloned().unwrap_or_default()
     }
 
-    /// Begins a new prefix.
+    /// Begins a new prefix, or ends one with its attempt: what was settled is read in the log.
     pub(super) fn begin_prefix(&self, session: SessionId) {
         self.in_flight.borrow_mut().entry(session).or_default().clear();
     }

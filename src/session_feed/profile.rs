@@ -59,6 +59,10 @@ pub struct DurableTraits {
 pub struct LiveTraits {
     /// What it carries.
     pub stream: LiveStream,
+    /// A mutant, of no release: every so many chunks one is not emitted, as when a change to a chunk reaches one of its two
+    /// schemas and not the other. 0: none.
+    #[serde(default)]
+    pub forget_every: u64,
 }
 
 /// The bus.

@@ -221,6 +221,7 @@ fn of_fault(fault: &CellFault) -> Finding {
         CellFault::Hung(_) => (Verdict::Invalid, "hung"),
         CellFault::Deadline(_) => (Verdict::NotRun, "deadline"),
         CellFault::Interrupted => (Verdict::NotRun, "interrupted"),
+        CellFault::NeverFired(_) => (Verdict::NotRun, "fault_never_fired"),
         CellFault::Setup(_) => (Verdict::NotRun, "setup_failed"),
     };
     Finding {

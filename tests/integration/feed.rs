@@ -100,6 +100,81 @@ fn a_missed_figure_is_unexpected_and_all_of_them_are_named() {
 }
 
 #[test]
+fn a_cell_whose_fault_never_comes_has_not_run() {
+    let folder = Folder::new();
+    let text = FEED.replace("workloads = [\"w\"]", "workloads = [\"w\", \"v\"]\nfaults = [\"cancel@9\"]");
+    let expect = "[workload.v]\nreply = \"hello\"\n[[expect]]\nverdict = \"silent_loss\"\n";
+    let file = folder.write("own.toml", &format!("{text}{expect}"));
+    let (code, stdout, _) = ended(&mut skewlab(&["matrix", &file, "--format", "json"]));
+    let run: Run = serde_json::from_str(&stdout).unwrap();
+    let found = |cell: &CellResult| (cell.verdict, cell.reason.as_ref().map(ToString::to_string));
+    assert_eq!(code, 13);
+    assert_eq!(found(&run.cells[0]), (Verdict::NotRun, Some("fault_never_fired".to_owned())));
+    assert_eq!(run.cells[1].verdict, Verdict::SilentLoss);
+    let file = folder.write("late.toml", &text.replace("cancel@9", "cancel@8"));
+    let (code, stdout, stderr) = ended(&mut skewlab(&["matrix", &file]));
+    assert_eq!((code, stdout.as_str()), (2, ""), "{stderr}");
+}
+
+/// A program in the place of the writer that does not write: the cells of a kill must not be green by an empty file.
+#[test]
+fn a_writer_that_never_ran_is_the_rigs_fault() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = Folder::new();
+    let writer = |name: &str, lines: &str| {
+        let path = folder.write(name, &format!("#!/bin/sh\n{lines}\n"));
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    };
+    let cells = |writer: &str| {
+        let only = ["--only", "crash/embedded/resume/reply/kill@3,turn-end", "--format", "json"];
+        let mut command = skewlab(&["matrix", "crash", "--clock", "wall"]);
+        let (code, stdout, stderr) = ended(command.args(only).env("SKEWLAB_WARDEN", writer));
+        let run: Run = serde_json::from_str(&stdout).unwrap_or_else(|e| panic!("{e}: {stdout}{stderr}"));
+        assert_eq!((code, run.cells.len()), (13, 1), "{stdout}");
+        (run.cells[0].verdict, run.cells[0].findings[0].note.clone())
+    };
+    let (verdict, note) = cells(&writer("silent", "exec sleep 60 >&-"));
+    assert!(verdict == Verdict::NotRun && note.contains("closed its output before it had stopped"), "{note}");
+    assert!(note.contains("session.jsonl"), "{note}");
+    let (verdict, note) = cells(&writer("liar", "echo stopped; exec sleep 60"));
+    assert!(verdict == Verdict::Invalid && note.contains("0 events were appended and 0 durable"), "{note}");
+    let (verdict, note) = cells(&writer("dead", "echo gone >&2; exit 3"));
+    assert!(verdict == Verdict::NotRun && note.contains("ended by itself, exit status: 3: gone"), "{note}");
+}
+
+/// Row 24, through the judge: one of two schemas was forgotten, nobody was told, and the two feeds say so.
+#[test]
+fn row_24_a_change_that_one_feed_forgets_is_divergent() {
+    let folder = Folder::new();
+    let text = FEED.replace("[\"mirror-removed\"]", "[\"mirrored\", \"mirror-removed\"]");
+    let text = text.replace("[\"stale-plugin\"]", "[\"persistence\"]");
+    let expect = |verdict: &str, variant: &str| {
+        format!("[[expect]]\nvariant = \"{variant}\"\nverdict = \"{verdict}\"\nsignal = \"none\"\n")
+    };
+    let expects = expect("divergent", "mirrored") + &expect("by_design", "mirror-removed");
+    // The seventh chunk is the finish: it has no text.
+    let file = folder.write("own.toml", &format!("{text}{expects}[traits.live]\nforget_every = 7\n"));
+    let (code, stdout, stderr) = ended(&mut skewlab(&["matrix", &file]));
+    assert_eq!((code, stderr.as_str()), (0, ""), "{stdout}");
+    let file = folder.write("own.toml", &format!("{text}{}", expects.replace("divergent", "by_design")));
+    assert_eq!(ended(&mut skewlab(&["matrix", &file])).0, 0, "the neighbour that forgets nothing");
+}
+
+/// A log that derives no script is no delivery, even where there was no text to lose.
+#[test]
+fn row_19_scripts_that_cannot_be_derived_are_a_loud_loss_without_a_text() {
+    let folder = Folder::new();
+    let text = "question = \"q\"\nsubject = \"session-feed\"\nvariants = [\"transient-only\", \"mirrored\"]\n\
+                consumers = [\"snapshot-replay\"]\nworkloads = [\"tool\", \"empty\"]\n\
+                [workload.tool]\ntokens = [{ tool = \"look\" }]\n[workload.empty]\ntokens = [{ text = \"\" }]\n\
+                [[expect]]\nvariant = \"transient-only\"\nverdict = \"loud_loss\"\nreason = \"script_not_derived\"\n\
+                lost_at = \"replayed\"\nfigures = { scripts_failed = 1 }\n";
+    let (code, stdout, stderr) = ended(&mut skewlab(&["matrix", &folder.write("own.toml", text)]));
+    assert_eq!((code, stderr.as_str()), (0, ""), "{stdout}");
+}
+
+#[test]
 fn names_of_either_subject_select_in_a_plan_of_both() {
     let planned =
         |args: &[&str]| ended(&mut skewlab(&[&["plan", "release-skew", "session-feed"], args].concat()));

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use serde_json::Value;
-use skewlab::session_feed::event::{Body, Event};
+use skewlab::session_feed::chunk::BlockKind;
+use skewlab::session_feed::event::{Body, Event, Place};
 use skewlab::session_feed::store::crash::Seeded;
 use skewlab::session_feed::store::{JsonlStore, Memory, Store as _, StoreKind};
 
@@ -191,9 +192,54 @@ fn holes_repetitions_and_citations_of_nothing_are_refused_at_their_line() {
 }
 
 #[test]
+fn an_end_of_what_is_not_open_is_refused_at_its_line() {
+    let (events, end) = session();
+    // The end of the first turn, as if it were that of another one.
+    let mut other = plain()[..end].to_vec();
+    let Body::TurnEnd(place, how) = other[end - 1].body.clone() else { panic!("no end") };
+    other[end - 1].body = Body::TurnEnd(Place { turn: place.turn + 1, ..place }, how);
+    refused(&rows(&other), &format!("line {} (byte ", end + 2), &["the end of turn 2, and turn 1 is open"]);
+    let mut twice = plain()[..end].to_vec();
+    twice.push(Event { seq: end as u64, ..twice[end - 1].clone() });
+    refused(&rows(&twice), &format!("line {} (byte ", end + 3), &["the end of turn 1, and no turn is open"]);
+    let mut step = plain()[..end].to_vec();
+    let at = events.iter().position(|event| matches!(event.body, Body::StepEnd(_))).unwrap();
+    step[at].body = Body::StepEnd(Place { turn: 1, step: 7 });
+    let said = "the end of step 7 of turn 1, and step 1 of turn 1 is open";
+    refused(&rows(&step), &format!("line {} (byte ", at + 3), &[said]);
+}
+
+/// Row 23: the chunks and the message made of them are two accounts of one text.
+#[test]
+fn steps_whose_chunks_and_message_differ_are_said_with_their_place() {
+    let dir = Dir::new();
+    let (_, end) = session();
+    let mut edited = plain()[..end].to_vec();
+    let block = edited.iter_mut().find_map(|event| match &mut event.body {
+        Body::Message(message) => message.blocks.iter_mut().find(|block| block.kind == BlockKind::Text),
+        _ => None,
+    });
+    block.unwrap().text.insert(0, '\u{1b}');
+    let file = dir.file(&rows(&edited));
+    let (code, stdout, stderr) = check(&file, &[]);
+    assert_eq!((code, stderr.as_str()), (10, ""), "{stdout}");
+    assert!(stdout.contains("1 step whose chunks and message differ:\n  turn 1, step "), "{stdout}");
+    assert!(stdout.contains("\\u{1b}") && !stdout.contains('\u{1b}'), "{stdout}");
+    let (code, stdout, _) = check(&file, &["--format", "json"]);
+    let said: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!((code, said["divergent_steps"].as_array().unwrap().len()), (10, 1));
+    assert_eq!(said["divergent_steps"][0]["turn"], 1);
+    assert_ne!(said["divergent_steps"][0]["chunks"], said["divergent_steps"][0]["message"]);
+    let whole = dir.file(&rows(&plain()[..end]));
+    assert_eq!(check(&whole, &[]).0, 0, "the neighbour that nobody edited");
+}
+
+#[test]
 fn files_of_others_are_named() {
     let newer = String::from_utf8(log()).unwrap().replacen("\"version\":1", "\"version\":2", 1);
     refused(newer.as_bytes(), "line 1 (byte 0)", &["expected version 1 of the format, found 2"]);
+    let crlf = String::from_utf8(log()).unwrap().replace('\n', "\r\n");
+    refused(crlf.as_bytes(), "line 1 (byte 0)", &["ends in CRLF", "expected LF alone"]);
     refused(b"", "line 1 (byte 0)", &["not a session log"]);
     let (code, _, stderr) = check(Path::new("/nowhere/log"), &[]);
     assert!(code == 2 && stderr.contains("cannot read /nowhere/log"), "{stderr}");

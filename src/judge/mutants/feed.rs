@@ -5,7 +5,8 @@ use crate::record::Source;
 
 /// A healthy observation with pairs of sources.
 fn with(pairs: &[[(&str, &str); 2]]) -> Observation {
-    let source = |(name, text): (&str, &str)| Source { name: name.to_owned(), text: text.to_owned() };
+    let source =
+        |(name, text): (&str, &str)| Source { name: name.to_owned(), text: text.to_owned(), chunks: false };
     changed(|seen| seen.sources = pairs.iter().map(|pair| pair.map(source)).collect())
 }
 
@@ -32,6 +33,30 @@ fn two_sources_of_one_text_that_disagree_are_divergent() {
     let mut lossy = observe(reply(), |_, _| LOST);
     lossy.sources.clone_from(&edited.sources);
     assert_eq!(verdicts(&lossy), [Verdict::SilentLoss, Verdict::Divergent]);
+}
+
+#[test]
+fn two_feeds_that_differ_by_a_chunk_without_text_are_divergent() {
+    let feeds = |log: &str, live: &str| {
+        let mut seen = with(&[[("log feed", log), ("live feed", live)]]);
+        seen.sources.iter_mut().flatten().for_each(|source| source.chunks = true);
+        seen
+    };
+    let all = "1 {\"type\":\"block-start\"}\n2 {\"text\":\"ha\"}\n3 {\"text\":\"ha\"}\n";
+    only(&feeds(all, all), Verdict::Delivered, "");
+    let finding = only(&feeds(all, &all[all.find('2').unwrap()..]), Verdict::Divergent, "sources_differ");
+    assert_eq!(finding.amount, tally(1, 0));
+    assert!(
+        finding.note.contains("1 chunk, first at chunk 1; 1 only on `log feed`, 0 only on `live feed`"),
+        "{}",
+        finding.note
+    );
+    // Two equal words are two chunks.
+    let (one, other) = ("2 {\"text\":\"ha\"}\n", "3 {\"text\":\"ha\"}\n");
+    assert_eq!(only(&feeds(one, other), Verdict::Divergent, "sources_differ").amount, tally(2, 0));
+    let turned =
+        only(&feeds(&[one, other].concat(), &[other, one].concat()), Verdict::Divergent, "sources_differ");
+    assert!(turned.note.contains("in their order"), "{}", turned.note);
 }
 
 #[test]
@@ -75,4 +100,46 @@ fn a_durable_event_that_a_feed_lost_stopped_on_its_own_path() {
     let mut seen = listened(|_, _| Arrives);
     seen.durables.reply = false;
     assert_eq!(only(&seen, Verdict::DurableLoss, "reply_not_sent").lost_at, Some(Hop::Handled));
+}
+
+#[test]
+fn where_pieces_are_numbered_the_scope_is_theirs_and_not_that_of_the_text() {
+    let piece = || Piece { class: Class::Text, text: "ha ".to_owned() };
+    let said: Vec<Piece> = (0..4).map(|_| piece()).collect();
+    for (lost, scope) in [
+        (&[0, 1][..], Scope::Prefix),
+        (&[2, 3], Scope::Tail),
+        (&[1, 2], Scope::Gap),
+        (&[0, 3], Scope::Scattered),
+        (&[], Scope::Tail),
+    ] {
+        // With nothing said of pieces the text alone is looked at, and two of four equal words are as good as the last two.
+        let gone = if lost.is_empty() { &[2, 3] } else { lost };
+        let fate = |at: usize, _: &Piece| {
+            if gone.contains(&at) { Stops(Hop::Delivered, "away") } else { Arrives }
+        };
+        let mut seen = observe(said.clone(), fate);
+        seen.lost_pieces = lost.to_vec();
+        assert_eq!(only(&seen, Verdict::SilentLoss, "away").scope, Some(scope), "{lost:?}");
+    }
+}
+
+#[test]
+fn scripts_that_could_not_be_made_are_no_delivery_even_without_text() {
+    let with = |failed, derived| {
+        changed(|seen| {
+            seen.figures = [(Figure::ScriptsFailed, failed), (Figure::ScriptsDerived, derived)].into();
+            seen.signal = Signal::Surfaced;
+            seen.surfaced = vec!["turn 1 step 1: no script can be derived (no_chunks)".to_owned()];
+        })
+    };
+    only(&with(0, 2), Verdict::Delivered, "");
+    let finding = only(&with(2, 0), Verdict::LoudLoss, "script_not_derived");
+    assert!(
+        finding.note.contains("2 of 2 scripts") && finding.note.contains("(no_chunks)"),
+        "{}",
+        finding.note
+    );
+    assert_eq!(finding.scope, Some(Scope::Total));
+    assert_eq!(only(&with(1, 2), Verdict::LoudLoss, "script_not_derived").scope, None);
 }

@@ -10,7 +10,7 @@ use super::judge;
 use super::sample::{Arrives, Fate, Stops, Twice, healthy, observe, reply, text, thought};
 use crate::record::observation::Piece;
 use crate::record::{
-    Class, Consumer, Duties, Finding, Hop, HopFlow, Observation, Reason, Scope, Signal, Verdict,
+    Class, Consumer, Duties, Figure, Finding, Hop, HopFlow, Observation, Reason, Scope, Signal, Verdict,
 };
 use crate::unit::Tally;
 

@@ -91,6 +91,7 @@ pub fn observe(capture: &Capture, seated: &Seated<'_>) -> Observation {
         side_effects: SideEffects { foreign, ..capture.side_effects.clone() },
         cpu_ratio: None,
         figures: Figures::new(),
+        lost_pieces: Vec::new(),
         sources: Vec::new(),
         subscribed: None,
         first_frame: None,

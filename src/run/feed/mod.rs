@@ -30,21 +30,25 @@ pub fn run_feed(cell: &FeedCell, parties: &Parties, clock: ClockKind) -> Result<
         ClockKind::Virtual => play(&plan),
         ClockKind::Wall => wall::on_disk(&plan)?,
     };
+    if !played.fired {
+        return Err(CellFault::NeverFired(plan.fault.to_string()));
+    }
     Ok(vec![observation(&plan, played)])
 }
 
 /// Settles the ledger of the consumer, and puts everything that it could notice beside it.
 fn observation(plan: &Plan<'_>, played: Played) -> Observation {
     let books = played.trace.settle();
+    let lost_pieces = if played.streams { played.trace.lost() } else { Vec::new() };
     // Who reads what is stored subscribes to nothing.
     let subscribed = (!plan.consumer.reads()).then_some(Subscribed {
         wants_deltas: played.streams,
         messages: played.messages_at,
         deltas: played.deltas_at,
     });
-    let source = |name: &str, text: String| Source { name: name.to_owned(), text };
     let sources = played.accounts.into_iter().map(|accounts| {
-        let ([one, other], [first, second]) = (accounts.names, accounts.texts);
+        let ([one, other], [first, second], chunks) = (accounts.names, accounts.texts, accounts.chunks);
+        let source = |name: &str, text: String| Source { name: name.to_owned(), text, chunks };
         [source(one, first), source(other, second)]
     });
     let mut rig_faults = books.faults;
@@ -67,6 +71,7 @@ fn observation(plan: &Plan<'_>, played: Played) -> Observation {
         side_effects: SideEffects::default(),
         cpu_ratio: None,
         figures: played.figures,
+        lost_pieces,
         sources: sources.collect(),
         subscribed,
         first_frame: None,

@@ -108,6 +108,33 @@ fn a_party_a_fault_and_a_policy_get_the_nearest() {
 }
 
 #[test]
+fn a_fault_at_a_chunk_that_nobody_streams_is_refused() {
+    read(&with(6, "faults = [\"kill@7\"]")).unwrap();
+    for word in ["kill@8", "log-listener-throws@8", "retry@8", "dispose@99"] {
+        let said = [format!("`{word}` can never come"), "`w` is the longest and streams 7 chunks".to_owned()];
+        let said = said.each_ref().map(String::as_str);
+        complains(&with(6, &format!("faults = [\"none\", \"{word}\"]")), "s.toml:6:19", &said);
+    }
+    // One workload that comes so far is enough; the cells of the others say so when they run.
+    let long = with(5, "workloads = [\"w\", \"v\"]").replace("kill@3", "kill@8")
+        + "\n[workload.v]\nreply = \"hello\"";
+    read(&long).unwrap();
+}
+
+#[test]
+fn a_session_is_bounded_as_a_whole_before_it_is_built() {
+    let load = |lines: &str| with(9, lines);
+    let all = "steps = 1000\nturns = 1000\nsessions = 1000";
+    complains(&load(&format!("reply = \"a\"\n{all}")), "s.toml:9:9", &["at most 3000000 deltas and steps"]);
+    complains(&load(&format!("tokens = [{{ text = \"a\" }}]\n{all}")), "s.toml:9:11", &["`tokens` takes"]);
+    let steps: Vec<_> = (0..4).map(|_| "{ text = \"a\", repeat = 900000, tool = \"t\" }").collect();
+    complains(&load(&format!("tokens = [{}]", steps.join(", "))), "s.toml:9:", &["`tokens` takes at most"]);
+    let shape = "shape = { events = 1000000, chunks = 900000, steps = 1 }\nsessions = 9";
+    complains(&load(shape), "s.toml:9:9", &["`sessions` multiplied"]);
+    read(&load("reply = \"a\"\nsteps = 10\nturns = 10\nsessions = 10")).unwrap();
+}
+
+#[test]
 fn a_pattern_that_names_nothing_is_a_typing_error() {
     let expect = |line: &str| and(&format!("[[expect]]\n{line}\nverdict = \"delivered\""));
     complains(&expect("variant = \"mirror\""), "s.toml:11:11", &["no variant", "mirrored"]);

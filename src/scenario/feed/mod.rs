@@ -24,7 +24,7 @@
 //! | `subject` | `session-feed` |
 //! | `variants`, `consumers` | names and globs |
 //! | `workloads` | names of `[workload.NAME]` tables |
-//! | `faults` | see [`crate::session_feed::Fault`]; `["none"]` if absent |
+//! | `faults` | see [`crate::session_feed::Fault`]; `["none"]` if absent. One at a chunk that no workload streams is refused; a cell whose own session never comes so far has not run |
 //! | `policies` | flush policies: `turn-end`, `every-event`, `window-200ms`. With this key they are part of a cell's id; without, the log is flushed at the end of a turn |
 //! | `packed` | whether runs of deltas are stored as one row (`false`) |
 //! | `listeners` | plain listeners beside the consumer: `{ log = 2, live = 3 }` |
@@ -34,6 +34,9 @@
 //! | an item of `tokens` | `text` or `reasoning`, `repeat`; or `tool` with `arguments`, which ends a step |
 //! | `shape` | `events`, `chunks`, `steps`, and `texts` (steps with text; all if absent): a log of that size without its words |
 //! | `[[include]]`, `[[exclude]]`, `[[expect]]`, `[[known]]` | as for the other subject, with the patterns `variant`, `consumer`, `workload`, `fault` and `policy` |
+//!
+//! A session is bounded as a whole: deltas and steps, with repeats, `steps`, `turns` and `sessions` multiplied, are at most three
+//! million.
 //!
 //! # Figures
 //!

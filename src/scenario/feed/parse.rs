@@ -67,9 +67,18 @@ fn read(
         party(consumer, "consumer", &consumer_names(), faults);
     }
     let (defined, workloads) = workloads(&mut file, FeedWorkload::read, faults);
+    // How far a workload goes that does not read nobody knows.
+    let readable = faults.is_empty();
     let found = forms(&mut file, "faults", "fault", &fault_form, faults);
-    let found: Vec<Fault> = if file.value("faults").is_some() { found } else { vec![Fault::None] };
+    if readable {
+        reached(&found, &workloads, faults);
+    }
+    let found: Vec<Fault> = match file.value("faults") {
+        Some(_) => found.into_iter().map(Spanned::into_inner).collect(),
+        None => vec![Fault::None],
+    };
     let policies = forms(&mut file, "policies", "flush policy", &policy_form, faults);
+    let policies: Vec<FlushPolicy> = policies.into_iter().map(Spanned::into_inner).collect();
     let packed = flag(&mut file, "packed", faults);
     let (log_listeners, live_listeners) = listeners(&mut file, faults);
     let check = |variant: &str, laid: &toml::Table| all.with(variant, laid).map(drop).map_err(refused);
@@ -179,7 +188,7 @@ fn forms<T: Clone>(
     what: &'static str,
     read: &dyn Fn(&str) -> Result<T, String>,
     faults: &mut Faults,
-) -> Vec<T> {
+) -> Vec<Spanned<T>> {
     let (mut values, mut seen) = (Vec::new(), BTreeSet::new());
     for text in file.list(key, faults).unwrap_or_default() {
         let word = text.get_ref().clone();
@@ -187,11 +196,22 @@ fn forms<T: Clone>(
             Ok(_) if !seen.insert(word.clone()) => {
                 faults.add(text.span(), Problem::Repeated { what, name: word });
             }
-            Ok(value) => values.push(value),
+            Ok(value) => values.push(Spanned::new(text.span(), value)),
             Err(hint) => faults.add(text.span(), Problem::BadForm { what, word, hint }),
         }
     }
     values
+}
+
+/// Reports a fault at a chunk that no workload of the scenario comes to.
+fn reached(found: &[Spanned<Fault>], workloads: &[Arc<FeedWorkload>], faults: &mut Faults) {
+    let Some(longest) = workloads.iter().max_by_key(|load| load.chunks()) else { return };
+    let (load, chunks) = (&longest.name, longest.chunks());
+    for fault in found.iter().filter(|fault| fault.get_ref().chunk().is_some_and(|k| k > chunks)) {
+        let word = fault.get_ref().to_string();
+        let hint = format!("`{load}` is the longest and streams {chunks} chunks");
+        faults.add(fault.span(), Problem::Unreached { word, hint });
+    }
 }
 
 /// A fault, or the nearest form, or all of them.

@@ -31,6 +31,26 @@ pub(in crate::scenario) const MAX_EVENTS: u64 = 3_000_000;
 /// Sessions of one process.
 pub(in crate::scenario) const MAX_SESSIONS: u64 = 1_000;
 
+/// How often what is written is streamed: steps, turns and sessions multiply it.
+#[derive(Debug, Clone, Copy)]
+struct Size {
+    times: u64,
+}
+
+impl Size {
+    /// Reports so many deltas and steps as are written down once, if all of them are too many. Before any of it is built.
+    fn refuses(self, written: u64, key: &str, span: Range<usize>, faults: &mut Faults) -> bool {
+        let refused = written.saturating_mul(self.times) > MAX_EVENTS;
+        if refused {
+            let allowed = format!(
+                "at most {MAX_EVENTS} deltas and steps, with repeats, `steps`, `turns` and `sessions` multiplied"
+            );
+            faults.add(span, Problem::OutOfRange { key: key.to_owned(), allowed });
+        }
+        refused
+    }
+}
+
 /// The deltas of one step, and the tool that ends it.
 #[derive(Debug, Clone, Default)]
 struct Streamed {
@@ -50,16 +70,18 @@ impl FeedWorkload {
         let sessions = sessions.and_then(|n| u32::try_from(n).ok()).unwrap_or(1);
         let turns = section.count("turns", 1, MAX_STEPS, faults).unwrap_or(1);
         let steps = section.count("steps", 1, MAX_STEPS, faults);
+        let size =
+            Size { times: turns.saturating_mul(steps.unwrap_or(1)).saturating_mul(u64::from(sessions)) };
         let given = ["reply", "tokens", "shape"].map(|key| section.value(key).is_some());
         let script = match given {
             [true, false, false] => {
-                reply(&mut section, faults).and_then(|one| whole(&section, vec![one], steps, faults))
+                reply(&mut section, size, faults).and_then(|one| whole(&section, vec![one], steps, faults))
             }
             [false, true, false] => {
-                tokens(&mut section, faults).and_then(|all| whole(&section, all, steps, faults))
+                tokens(&mut section, size, faults).and_then(|all| whole(&section, all, steps, faults))
             }
             [false, false, true] => {
-                let script = shape(&mut section, &user, rate.unwrap_or(50.0), faults);
+                let script = shape(&mut section, &user, rate.unwrap_or(50.0), sessions, faults);
                 refuse_with_shape(&mut section, faults);
                 section.finish(faults);
                 return Some(FeedWorkload { name: name.to_owned(), script: script?, sessions });
@@ -98,9 +120,13 @@ impl FeedWorkload {
 }
 
 /// A delta a character, reasoning first.
-fn reply(section: &mut Section<'_>, faults: &mut Faults) -> Option<Streamed> {
+fn reply(section: &mut Section<'_>, size: Size, faults: &mut Faults) -> Option<Streamed> {
     let reasoning = section.words("reasoning", faults).map(Spanned::into_inner).unwrap_or_default();
     let text = section.words("reply", faults)?;
+    let written = text.get_ref().chars().count() + reasoning.chars().count() + 1;
+    if size.refuses(written as u64, "reply", text.span(), faults) {
+        return None;
+    }
     let each = |kind: BlockKind, text: &str| text.chars().map(|c| (kind, c.to_string())).collect::<Vec<_>>();
     let mut deltas = each(BlockKind::Reasoning, &reasoning);
     deltas.extend(each(BlockKind::Text, text.get_ref()));
@@ -108,13 +134,14 @@ fn reply(section: &mut Section<'_>, faults: &mut Faults) -> Option<Streamed> {
 }
 
 /// Written out, step by step.
-fn tokens(section: &mut Section<'_>, faults: &mut Faults) -> Option<Vec<Streamed>> {
+fn tokens(section: &mut Section<'_>, size: Size, faults: &mut Faults) -> Option<Vec<Streamed>> {
     let value = section.value("tokens")?;
     if value.get_ref().as_array().is_some_and(|items| items.is_empty()) {
         faults.add(value.span(), Problem::Empty { key: "tokens".to_owned() });
         return None;
     }
     let mut steps = vec![Streamed::default()];
+    let (mut written, mut refused) = (1_u64, false);
     for mut item in section.tables("tokens", faults) {
         "a token".clone_into(&mut item.name);
         let text = item.text("text", faults).map(Spanned::into_inner);
@@ -123,11 +150,11 @@ fn tokens(section: &mut Section<'_>, faults: &mut Faults) -> Option<Vec<Streamed
         let tool = item.words("tool", faults).map(Spanned::into_inner);
         let repeat = item.count("repeat", 1, MAX_EVENTS, faults).unwrap_or(1);
         let Some(step) = steps.last_mut() else { continue };
-        let so_far = step.deltas.len() as u64;
-        if repeat + so_far > MAX_EVENTS {
-            let allowed = format!("at most {MAX_EVENTS} deltas, repeats counted");
-            faults.add(item.span.clone(), Problem::OutOfRange { key: "tokens".to_owned(), allowed });
-        } else {
+        let each = u64::from(text.is_some()) + u64::from(reasoning.is_some());
+        written =
+            written.saturating_add(repeat.saturating_mul(each)).saturating_add(u64::from(tool.is_some()));
+        refused = refused || size.refuses(written, "tokens", item.span.clone(), faults);
+        if !refused {
             let reasoning = reasoning.map(|text| (BlockKind::Reasoning, text));
             let deltas: Vec<_> =
                 reasoning.into_iter().chain(text.map(|text| (BlockKind::Text, text))).collect();
@@ -144,6 +171,9 @@ fn tokens(section: &mut Section<'_>, faults: &mut Faults) -> Option<Vec<Streamed
             faults.add(text.span(), Problem::NoSession { message });
         }
         item.finish(faults);
+    }
+    if refused {
+        return None;
     }
     // What follows the last tool is a step only if something was said.
     if steps.len() > 1 && steps.last().is_some_and(|step| step.deltas.is_empty()) {
@@ -195,7 +225,13 @@ fn scripts(steps: &[Streamed], turn: u64) -> Vec<StepScript> {
 }
 
 /// A log by its size.
-fn shape(section: &mut Section<'_>, user: &str, rate: f64, faults: &mut Faults) -> Option<Script> {
+fn shape(
+    section: &mut Section<'_>,
+    user: &str,
+    rate: f64,
+    sessions: u32,
+    faults: &mut Faults,
+) -> Option<Script> {
     let value = section.value("shape")?;
     let span: Range<usize> = value.span();
     let mut table = section.one("shape", faults)?;
@@ -214,6 +250,10 @@ fn shape(section: &mut Section<'_>, user: &str, rate: f64, faults: &mut Faults) 
     let texts = count("texts", 0, false, faults);
     table.finish(faults);
     let (events, chunks, steps) = (events?, chunks?, steps?);
+    let size = Size { times: sessions.into() };
+    if size.refuses(u64::from(events.max(chunks)), "shape", span.clone(), faults) {
+        return None;
+    }
     let shape = Shape { events, chunks, steps, texts: texts.unwrap_or(steps) };
     let script = Script::shaped(user, shape, rate);
     script.map_err(|error| faults.add(span, Problem::NoSession { message: error.to_string() })).ok()

@@ -69,10 +69,14 @@ impl Attempt<'_, '_> {
             self.seqs.push(agent.harness.length(agent.session) + self.seqs.len() as Seq);
         }
         if agent.fault == Fault::KillBetween(nth) {
+            agent.done.borrow_mut().fired = true;
             return Err(Halt::Killed);
         }
-        match agent.traits.live.stream {
+        let live = &agent.traits.live;
+        let forgotten = nth.checked_rem(live.forget_every) == Some(0);
+        match live.stream {
             LiveStream::None => {}
+            _ if forgotten => {}
             LiveStream::Chunks => {
                 let what = Payload::Chunk { session: agent.session, place: self.place, chunk };
                 let thrown = |e: Thrown| Halt::Failed(format!("a listener of {STREAM_CHUNK} threw: {e}"));
@@ -90,6 +94,11 @@ impl Attempt<'_, '_> {
             self.timed.push(Timed { time: agent.harness.now(), chunk: chunk.clone() });
         }
         agent.harness.mark(None);
+        // A listener's fault is the listener's to note.
+        let listeners = matches!(agent.fault, Fault::LogListenerThrows(_) | Fault::LiveListenerThrows(_));
+        if agent.fault.chunk() == Some(nth) && !listeners {
+            agent.done.borrow_mut().fired = true;
+        }
         match agent.fault {
             Fault::Kill(k) if k == nth => Err(Halt::Killed),
             // The signal is looked at before the next append, so a cancel never splits a chunk's two feeds.
@@ -117,6 +126,7 @@ impl Attempt<'_, '_> {
 
     /// The attempt made no message.
     pub(super) fn fail(mut self) -> Result<(), Halt> {
+        self.agent.harness.begin_prefix(self.agent.session);
         if self.agent.traits.durable.chunks != KeptChunks::Embedded {
             return self.frame(Says::Abandoned);
         }
@@ -128,6 +138,7 @@ impl Attempt<'_, '_> {
     }
 
     fn settle(mut self, interrupted: bool) -> Result<(), Halt> {
+        self.agent.harness.begin_prefix(self.agent.session);
         let mut message = message(self.place, &self.assembler, interrupted);
         if self.agent.traits.durable.chunks == KeptChunks::Embedded {
             message.stream = Some(std::mem::take(&mut self.timed));

@@ -31,6 +31,8 @@ pub struct Done {
     pub error: Option<String>,
     /// Whether the process was killed.
     pub killed: bool,
+    /// Whether its fault came, where it is the loop's own. A chunk that was never streamed brings none.
+    pub fired: bool,
 }
 
 /// Why a turn did not go on.

@@ -1,10 +1,10 @@
 //! How a consumer comes to a session: what it subscribes to, when it comes and goes.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::ear::{Ear, Messages};
+use super::ear::{AWAY, Ear, Messages};
 use super::renderer::{Dim, Draws, Resets};
 use super::{Consumer, Feed};
 use crate::session_feed::agent::Streamed;
@@ -39,6 +39,8 @@ pub struct Attendance<'h> {
     joins: Option<Ordinal>,
     leaves: Option<Ordinal>,
     returns: Option<Ordinal>,
+    /// Whether it is there now.
+    there: Cell<bool>,
     listener: RefCell<Option<Rc<dyn Listener>>>,
     messages: Option<Rc<dyn Listener>>,
 }
@@ -69,6 +71,7 @@ pub fn attend<'h>(
         joins: (consumer == Consumer::LateJoiner).then_some(total / 2),
         leaves: (consumer == Consumer::Reconnecting).then_some(total / 3),
         returns: (consumer == Consumer::Reconnecting).then_some(2 * total / 3),
+        there: Cell::new(consumer != Consumer::LateJoiner),
         listener: RefCell::default(),
         messages: None,
     };
@@ -119,6 +122,34 @@ impl Attendance<'_> {
         }
     }
 
+    /// The session is over, with its process still there: who had not come yet, or had left, comes now.
+    pub fn session_ended(&self) {
+        if self.there.get() {
+            return;
+        }
+        if self.joins.is_some() { self.join() } else { self.come_back() }
+    }
+
+    fn join(&self) {
+        self.there.set(true);
+        self.catches_up();
+        if let Some(listener) = self.listener.borrow().clone() {
+            self.harness.on(self.feed.event(), listener);
+        }
+        self.hears_messages();
+    }
+
+    fn leave(&self) {
+        self.there.set(false);
+        self.ear.set_away(true);
+    }
+
+    fn come_back(&self) {
+        self.there.set(true);
+        self.ear.set_away(false);
+        self.catches_up();
+    }
+
     /// Comes, or comes back, before chunk `at`: with what the variant offers to somebody who missed the beginning.
     fn catches_up(&self) {
         match self.feed {
@@ -147,7 +178,7 @@ impl Attendance<'_> {
         if before_joining {
             Some("not_joined")
         } else if self.leaves.zip(self.returns).is_some_and(|(from, to)| between(from, to)) {
-            Some("away")
+            Some(AWAY)
         } else {
             None
         }
@@ -162,18 +193,13 @@ impl Attendance<'_> {
 impl Streamed for Attendance<'_> {
     fn streamed(&self, ordinal: Ordinal, _: &Chunk) {
         if self.joins == Some(ordinal) {
-            self.catches_up();
-            if let Some(listener) = self.listener.borrow().clone() {
-                self.harness.on(self.feed.event(), listener);
-            }
-            self.hears_messages();
+            self.join();
         }
         if self.leaves == Some(ordinal) {
-            self.ear.set_away(true);
+            self.leave();
         }
         if self.returns == Some(ordinal) {
-            self.ear.set_away(false);
-            self.catches_up();
+            self.come_back();
         }
     }
 }

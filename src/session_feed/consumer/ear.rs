@@ -43,6 +43,9 @@ pub struct Seen {
     pub gaps: u64,
 }
 
+/// Why a chunk was missed that came while nobody listened.
+pub(in crate::session_feed) const AWAY: &str = "away";
+
 /// The length of a renderer's frame, milliseconds.
 const FRAME_MS: u64 = 16;
 
@@ -55,13 +58,15 @@ pub struct Ear {
     seen: RefCell<Seen>,
     frame: Cell<Option<u64>>,
     shipped: RefCell<BTreeSet<Place>>,
+    frames: RefCell<BTreeSet<Ordinal>>,
 }
 
 impl Ear {
     /// An ear of `consumer` for the events of `session`; who looks agents up hears of all sessions.
     pub fn new(consumer: Consumer, session: SessionId) -> Rc<Ear> {
-        let (away, seen) = (Cell::new(false), RefCell::default());
-        Rc::new(Ear { consumer, session, away, seen, frame: Cell::new(None), shipped: RefCell::default() })
+        let (away, seen, frame) = (Cell::new(false), RefCell::default(), Cell::new(None));
+        let (shipped, frames) = (RefCell::default(), RefCell::default());
+        Rc::new(Ear { consumer, session, away, seen, frame, shipped, frames })
     }
 
     /// Whose text it takes.
@@ -88,8 +93,10 @@ impl Ear {
     ) {
         for event in missed {
             self.at(event.seq);
-            if let Body::Chunk(place, chunk) = &event.body {
-                self.take(harness, *place, chunk, ordinal_of(event.seq));
+            match &event.body {
+                Body::Chunk(place, chunk) => self.take(harness, *place, chunk, ordinal_of(event.seq)),
+                Body::Message(_) => self.committed(event),
+                _ => {}
             }
         }
     }
@@ -97,18 +104,33 @@ impl Ear {
     /// Takes what it has not had yet of a stream's prefix.
     pub fn take_prefix(&self, harness: &Harness, prefix: &[(Ordinal, Place, Chunk)]) {
         for (ordinal, place, chunk) in prefix {
-            let had = self.seen.borrow().handled.contains(ordinal);
-            if !had {
+            if !self.had_frame(*ordinal) {
                 self.take(harness, *place, chunk, Some(*ordinal));
             }
         }
     }
 
-    /// Moves the cursor behind an event.
+    /// Moves the cursor behind an event; never back.
     fn at(&self, seq: Seq) {
         let mut seen = self.seen.borrow_mut();
         seen.gaps += u64::from(seq > seen.cursor);
-        seen.cursor = seq + 1;
+        seen.cursor = seen.cursor.max(seq + 1);
+    }
+
+    /// Whether this frame came before, in the prefix of its stream or by itself; from now on it did. The number stands for
+    /// attempt and revision, by which a client tells.
+    fn had_frame(&self, ordinal: Ordinal) -> bool {
+        !self.frames.borrow_mut().insert(ordinal)
+    }
+
+    /// Notes that a chunk came while it was away. With a queue that need not be when the chunk was streamed.
+    fn missed(&self, harness: &Harness, what: &Payload<'_>) {
+        if what.session() == self.session
+            && what.chunk().is_some()
+            && let Some(ordinal) = harness.marked()
+        {
+            self.seen.borrow_mut().stopped.insert(ordinal, Reason::new(AWAY));
+        }
     }
 
     /// Notes a text that was drawn in the wrong style.
@@ -181,12 +203,17 @@ impl Ear {
 impl Listener for Ear {
     fn hear(&self, harness: &Harness, what: Payload<'_>) -> Result<(), Thrown> {
         if self.away.get() {
+            self.missed(harness, &what);
             return Ok(());
         }
         let session = what.session();
         let (place, chunk) = match what {
             Payload::Logged { event, .. } => {
                 if session == self.session {
+                    // What waited in a queue while it caught up from the log.
+                    if event.seq < self.seen.borrow().cursor {
+                        return Ok(());
+                    }
                     self.at(event.seq);
                 }
                 match &event.body {
@@ -204,6 +231,9 @@ impl Listener for Ear {
             }
             Payload::Chunk { place, chunk, .. } => (place, chunk),
             Payload::Frame { frame, .. } => match &frame.says {
+                Says::Chunk(_) if harness.marked().is_some_and(|ordinal| self.had_frame(ordinal)) => {
+                    return Ok(());
+                }
                 Says::Chunk(chunk) => (frame.place, chunk),
                 _ => return Ok(()),
             },

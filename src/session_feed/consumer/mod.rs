@@ -11,10 +11,11 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 pub use attend::{Attendance, attend};
+pub(super) use ear::AWAY;
 pub(super) use ear::piece as piece_of;
 pub use ear::{Ear, Seen};
 pub(super) use replay::text_of;
-pub use replay::{Read, Scripts, agreement, request, scripts, transcript};
+pub use replay::{Read, Scripts, Twice, agreement, request, scripts, transcript};
 
 use super::profile::{KeptChunks, LiveStream, Traits};
 use crate::record::Hop;

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::Run;
+use super::listeners::Watcher;
 use super::settle::{Reading, Stored};
 use crate::record::{Figure, Figures};
-use crate::session_feed::consumer::{Consumer, agreement, request};
+use crate::session_feed::consumer::{AWAY, Consumer, agreement, request};
 use crate::session_feed::event::{Body, Event};
 use crate::session_feed::store::Store;
 use crate::session_feed::store::provenance::dangling;
@@ -22,6 +23,7 @@ impl<S: Store + 'static> Run<'_, S> {
             (F::Attempts, self.done.attempts),
             (F::LogChunks, of(|body| matches!(body, Body::Chunk(..)))),
             (F::Messages, of(|body| matches!(body, Body::Message(_)))),
+            (F::InterruptedMessages, of(|body| matches!(body, Body::Message(m) if m.interrupted))),
             (F::Dispatches, counts.dispatches),
             (F::InternalDispatches, counts.internal),
             (F::ChunkDispatches, counts.chunk_dispatches),
@@ -44,9 +46,11 @@ impl<S: Store + 'static> Run<'_, S> {
                 (F::SeqGaps, seen.gaps),
             ]);
             if matches!(self.plan.consumer, Consumer::LateJoiner | Consumer::Reconnecting) {
-                let handled: BTreeSet<u64> = seen.handled.iter().copied().collect();
-                let missed = attended.not_there.iter().filter(|(o, _)| !handled.contains(o)).count();
-                figures.insert(F::MissedWhileAway, missed as u64);
+                let handled: BTreeSet<u64> =
+                    seen.handled.iter().chain(&attended.overflowed).copied().collect();
+                let away = seen.stopped.iter().filter(|(_, why)| why.as_str() == AWAY).map(|(o, _)| *o);
+                let missed: BTreeSet<u64> = attended.not_there.iter().map(|(o, _)| *o).chain(away).collect();
+                figures.insert(F::MissedWhileAway, missed.difference(&handled).count() as u64);
             }
         }
         if let Some([on_log, on_live]) = self.two_feeds() {
@@ -56,6 +60,8 @@ impl<S: Store + 'static> Run<'_, S> {
             // One feed cannot differ from itself.
             figures.insert(F::DivergentChunks, 0);
         }
+        let dropped: BTreeSet<u64> = self.watchers.iter().flat_map(Watcher::dropped).collect();
+        figures.insert(F::DroppedChunks, dropped.len() as u64);
         figures.extend(of_store(log, stored));
         if let Some(reading) = reading {
             match self.plan.consumer {

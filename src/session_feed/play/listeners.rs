@@ -1,6 +1,6 @@
 //! Listeners of the rig's own: those that do nothing, the one that throws, and those that only watch.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use crate::session_feed::bus::{Listener, Payload, Thrown};
@@ -20,11 +20,31 @@ impl Listener for Plain {
 }
 
 /// Throws at one chunk, counted from 1.
-pub(super) struct Thrower(pub(super) u64);
+pub(super) struct Thrower {
+    at: u64,
+    threw: Cell<bool>,
+}
+
+impl Thrower {
+    /// Subscribes one to every name of `names`, behind everybody who listens by then.
+    pub(super) fn on(harness: &Harness, names: &[&'static str], at: u64) -> Rc<Thrower> {
+        let thrower = Rc::new(Thrower { at, threw: Cell::new(false) });
+        for name in names {
+            harness.on(name, thrower.clone());
+        }
+        thrower
+    }
+
+    /// Whether the chunk ever came to it.
+    pub(super) fn threw(&self) -> bool {
+        self.threw.get()
+    }
+}
 
 impl Listener for Thrower {
     fn hear(&self, harness: &Harness, what: Payload<'_>) -> Result<(), Thrown> {
-        let here = what.chunk().is_some() && harness.marked().map(|ordinal| ordinal + 1) == Some(self.0);
+        let here = what.chunk().is_some() && harness.marked().map(|ordinal| ordinal + 1) == Some(self.at);
+        self.threw.set(self.threw.get() || here);
         if here { Err(Thrown("a listener's own fault".to_owned())) } else { Ok(()) }
     }
 }
@@ -46,12 +66,18 @@ impl Listener for Notes {
 pub(super) struct Watcher {
     pub(super) feed: Feed,
     notes: Rc<Notes>,
+    mailbox: Rc<Mailbox>,
 }
 
 impl Watcher {
     /// The chunks, in the order in which they came.
     pub(super) fn got(&self) -> Vec<Ordinal> {
         self.notes.0.borrow().clone()
+    }
+
+    /// The chunks that its queue dropped.
+    pub(super) fn dropped(&self) -> impl Iterator<Item = Ordinal> + use<> {
+        self.mailbox.dropped().into_iter().flatten()
     }
 }
 
@@ -65,8 +91,8 @@ pub(super) fn watchers(harness: &Harness, traits: &Traits, fault: Fault) -> Vec<
             let notes = Rc::new(Notes::default());
             let mailbox = Mailbox::new(notes.clone(), capacity, feed.pace_ms());
             harness.add_timed(mailbox.clone());
-            harness.on(feed.event(), mailbox);
-            Watcher { feed, notes }
+            harness.on(feed.event(), mailbox.clone());
+            Watcher { feed, notes, mailbox }
         })
         .collect()
 }

@@ -3,6 +3,7 @@
 //! Deterministic, on one thread, without a clock of its own. The store is a memory that counts its syncs, or a file. A crash
 //! is a run that stops; what the memory had synced by then, or what a process that was really killed left, is loaded again.
 
+mod edit;
 mod figures;
 mod listeners;
 mod sent;
@@ -90,10 +91,29 @@ pub fn play_against(plan: &Plan<'_>, stored: Option<Result<Loaded, LoadError>>) 
     Run::of(plan, JsonlStore::new(Memory::default(), SESSION, plan.packed)).settle(stored)
 }
 
+/// What the store of a run in memory holds when the run is over, or when its process is killed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// The durable bytes.
+    pub bytes: Vec<u8>,
+    /// Events in the log.
+    pub appended: u64,
+    /// Events of them that are durable.
+    pub durable: u64,
+    /// Whether its process was killed.
+    pub killed: bool,
+}
+
+/// Plays it on a store in memory, and looks at the store alone.
+pub fn kept(plan: &Plan<'_>) -> Kept {
+    let run = Run::of(plan, JsonlStore::new(Memory::default(), SESSION, plan.packed));
+    let (bytes, durable) = run.keeper.with(|c| (c.store().medium().durable().to_vec(), c.durable()));
+    Kept { bytes, appended: run.harness.length(run.session), durable, killed: run.done.killed }
+}
+
 /// The bytes that the store holds when the run is over, or when its process is killed.
 pub fn stored_bytes(plan: &Plan<'_>) -> Vec<u8> {
-    let run = Run::of(plan, JsonlStore::new(Memory::default(), SESSION, plan.packed));
-    run.keeper.with(|c| c.store().medium().durable().to_vec())
+    kept(plan).bytes
 }
 
 /// Plays it with its store in the new file `file`, with real syncs, and reads the file back.
@@ -158,15 +178,11 @@ impl<'a, S: Store + 'static> Run<'a, S> {
         let attendance = attend(&harness, session, plan.consumer, traits, plan.fault, total);
         let watchers = watchers(&harness, traits, plan.fault);
         // Behind everybody else, so that its throw keeps nobody from hearing what it threw at.
-        match plan.fault {
-            Fault::LogListenerThrows(k) => harness.on(SESSION_EVENT, Rc::new(Thrower(k))),
-            Fault::LiveListenerThrows(k) => {
-                for name in live {
-                    harness.on(name, Rc::new(Thrower(k)));
-                }
-            }
-            _ => {}
-        }
+        let thrower = match plan.fault {
+            Fault::LogListenerThrows(k) => Some(Thrower::on(&harness, &[SESSION_EVENT], k)),
+            Fault::LiveListenerThrows(k) => Some(Thrower::on(&harness, &live, k)),
+            _ => None,
+        };
         let watch = Watch { produced: RefCell::default(), attendance: attendance.as_ref() };
         let agent = Agent::new(&harness, session, traits, plan.fault, plan.script.rate, Some(&watch));
         let others: Vec<Agent<'_>> = (1..plan.sessions)
@@ -175,9 +191,13 @@ impl<'a, S: Store + 'static> Run<'a, S> {
             .collect();
         let agents: Vec<_> = iter::once(&agent).chain(&others).map(|agent| (agent, plan.script)).collect();
         together(&agents);
-        let done = agent.done();
+        let mut done = agent.done();
+        done.fired |= thrower.is_some_and(|thrower| thrower.threw());
         if !done.killed {
             harness.settle();
+            if let Some(attendance) = &attendance {
+                attendance.session_ended();
+            }
             // A session that is disposed of writes what is pending.
             keeper.close();
         }

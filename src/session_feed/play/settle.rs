@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::Run;
+use super::edit::edit;
 use super::trace::{PieceOf, ReadBack};
 use crate::probe::FeedTrace;
 use crate::record::observation::Piece;
 use crate::record::{Class, Durables, Figures, Reason, Signal};
-use crate::session_feed::chunk::{Block, BlockKind};
+use crate::session_feed::chunk::{Block, BlockKind, Chunk};
 use crate::session_feed::consumer::{Consumer, Feed, agreement, request, scripts, transcript};
 use crate::session_feed::consumer::{piece_of, text_of};
 use crate::session_feed::event::{Body, Event, Place, TurnEnd};
@@ -22,6 +23,8 @@ pub struct Accounts {
     pub names: [&'static str; 2],
     /// What each says.
     pub texts: [String; 2],
+    /// Whether that is a line for each chunk, with its number and what it is, instead of its text.
+    pub chunks: bool,
 }
 
 /// What one consumer got of one session, and everything that was noted on the way.
@@ -59,27 +62,33 @@ pub struct Played {
     pub deltas_at: BTreeSet<(u32, u32)>,
     /// What the next model request would be made of: who says it, and the text.
     pub request: Vec<(&'static str, String)>,
+    /// Whether the plan's fault came. One that never did says nothing about what it would have done.
+    pub fired: bool,
     /// Contradictions inside the rig.
     pub rig_faults: Vec<String>,
 }
 
 /// The log that was read back, with the edit that a fault makes to it, or why there is none.
+#[derive(Debug, Default)]
 pub(super) struct Stored {
     pub(super) events: Vec<Rc<Event>>,
     pub(super) loaded: Option<Loaded>,
     pub(super) refused: Option<String>,
+    /// Whether an edit changed anything.
+    pub(super) edited: bool,
 }
 
 impl<S: Store + 'static> Run<'_, S> {
     /// Looks at everything.
     pub(super) fn settle(self, stored: Option<Result<Loaded, LoadError>>) -> Played {
         let stored = match stored {
-            None => Stored { events: Vec::new(), loaded: None, refused: None },
+            None => Stored::default(),
             Some(Ok(loaded)) => {
-                let events = edited(loaded.events.clone(), self.plan.fault);
-                Stored { events, loaded: Some(loaded), refused: None }
+                let mut events = loaded.events.clone();
+                let edited = edit(&mut events, self.plan.fault);
+                Stored { events, loaded: Some(loaded), refused: None, edited }
             }
-            Some(Err(error)) => Stored { events: Vec::new(), loaded: None, refused: Some(error.to_string()) },
+            Some(Err(error)) => Stored { refused: Some(error.to_string()), ..Stored::default() },
         };
         let consumer = self.plan.consumer;
         let mut trace = FeedTrace { path: consumer.path(self.plan.variant.traits()), ..FeedTrace::default() };
@@ -156,6 +165,12 @@ impl<S: Store + 'static> Run<'_, S> {
                 .into_iter()
                 .map(|s| (s.role, s.text))
                 .collect(),
+            fired: match self.plan.fault {
+                // A queue is there from the beginning, whatever it comes to drop.
+                Fault::None | Fault::Queued(_) => true,
+                Fault::EditMessage | Fault::EditChunk => stored.edited,
+                _ => self.done.fired,
+            },
             rig_faults: self.keeper.failure().into_iter().collect(),
             trace,
         }
@@ -172,15 +187,19 @@ impl<S: Store + 'static> Run<'_, S> {
                 twice.iter().map(|t| t.chunks.as_str()).collect(),
                 twice.iter().map(|t| t.message.as_str()).collect(),
             ];
-            accounts.push(Accounts { names: ["chunks", "message"], texts });
+            accounts.push(Accounts { names: ["chunks", "message"], texts, chunks: false });
         }
         if let Some([on_log, on_live]) = self.two_feeds() {
-            let text = |ordinals: &[u64]| -> String {
-                let chunks = ordinals.iter().filter_map(|o| self.produced.get(usize::try_from(*o).ok()?));
-                chunks.filter_map(piece_of).map(|p| p.text).collect()
+            // Not the text alone: a chunk that begins a block has none, and one of two equal words is not the other.
+            let lines = |ordinals: &[u64]| -> String {
+                let chunk = |o: &u64| Some((*o, self.produced.get(usize::try_from(*o).ok()?)?));
+                let line = |(o, chunk): (u64, &Chunk)| {
+                    format!("{} {}\n", o + 1, serde_json::to_string(chunk).unwrap_or_default())
+                };
+                ordinals.iter().filter_map(chunk).map(line).collect()
             };
-            accounts
-                .push(Accounts { names: ["log feed", "live feed"], texts: [text(&on_log), text(&on_live)] });
+            let texts = [lines(&on_log), lines(&on_live)];
+            accounts.push(Accounts { names: ["log feed", "live feed"], texts, chunks: true });
         }
         accounts
     }
@@ -274,40 +293,4 @@ fn reply(events: &[&Event]) -> String {
         _ => None,
     });
     messages.collect()
-}
-
-/// The stored log after somebody edited it by hand: the first letter of the first text that the fault is about.
-fn edited(mut events: Vec<Rc<Event>>, fault: Fault) -> Vec<Rc<Event>> {
-    use crate::session_feed::chunk::Chunk;
-    let edit = |text: &str| format!("\u{2020}{}", text.chars().skip(1).collect::<String>());
-    for event in &mut events {
-        let body = match (&event.body, fault) {
-            (Body::Message(message), Fault::EditMessage) => {
-                let mut message = message.clone();
-                let Some(block) = message.blocks.iter_mut().find(|b| b.kind == BlockKind::Text) else {
-                    continue;
-                };
-                block.text = edit(&block.text);
-                Body::Message(message)
-            }
-            (Body::Chunk(place, Chunk::TextDelta { index, text }), Fault::EditChunk) if !text.is_empty() => {
-                Body::Chunk(*place, Chunk::TextDelta { index: *index, text: edit(text).into() })
-            }
-            (Body::Message(message), Fault::EditChunk) => {
-                let mut message = message.clone();
-                let deltas = message.stream.iter_mut().flatten();
-                let mut texts = deltas.filter_map(|timed| match &mut timed.chunk {
-                    Chunk::TextDelta { text, .. } if !text.is_empty() => Some(text),
-                    _ => None,
-                });
-                let Some(text) = texts.next() else { continue };
-                *text = edit(text).into();
-                Body::Message(message)
-            }
-            _ => continue,
-        };
-        *event = Rc::new(Event { body, ..(**event).clone() });
-        break;
-    }
-    events
 }

@@ -174,6 +174,55 @@ fn row_5_and_7_feeds_are_equal_on_a_synchronous_bus_and_drift_in_bounded_queues(
     assert_eq!(stops(&one), [(Hop::Handled, Reason::new("queue_full"))]);
 }
 
+/// A chunk that begins a block, or ends a stream, has no text and is a chunk all the same.
+#[test]
+fn row_5b_the_accounts_of_two_feeds_tell_any_chunk_apart() {
+    let c = chat().chunks().count() as u64;
+    for (laid, fault, divergent) in [
+        ("", "none", 0),
+        ("", "kill-between@1", 1),
+        ("", "log-listener-throws@1", 1),
+        ("[live]\nforget_every = 36", "none", 1),
+        ("", "queued:4", u64::MAX),
+    ] {
+        let played = Run { laid, fault, ..on("mirrored") }.play();
+        let accounts = played.accounts.iter().find(|a| a.names == ["log feed", "live feed"]).unwrap();
+        let apart = accounts.texts[0] != accounts.texts[1];
+        let figure = played.figures[&F::DivergentChunks];
+        assert_eq!(apart, figure > 0, "{laid} {fault}");
+        assert!(figure == divergent || (divergent == u64::MAX && figure > 0), "{laid} {fault}: {figure}");
+        assert!(accounts.texts[0].lines().count() as u64 <= c && accounts.chunks);
+    }
+}
+
+#[test]
+fn row_7b_two_queues_that_drop_the_same_are_not_apart_and_what_they_dropped_is_counted() {
+    let run = |variant, fault, sessions| Run { variant, fault, sessions, ..Run::default() }.play().figures;
+    for sessions in [1, 5] {
+        for variant in ["mirrored", "mirror-removed"] {
+            assert!(run(variant, "queued:4", sessions)[&F::DroppedChunks] > 0, "{variant}");
+            assert_eq!(run(variant, "queued", sessions)[&F::DroppedChunks], 0, "{variant}");
+            assert_eq!(run(variant, "none", sessions)[&F::DroppedChunks], 0, "{variant}");
+        }
+    }
+    // Five sessions keep either queue full all the time, and it is the same chunks that stay.
+    let crowd = run("mirrored", "queued:4", 5);
+    assert!(crowd[&F::DroppedChunks] > crowd[&F::DivergentChunks], "{crowd:?}");
+}
+
+/// Row 24: a change that reaches one of two schemas, and nobody is told.
+#[test]
+fn row_24_what_one_of_two_feeds_forgets_is_divergent_without_a_sound() {
+    let laid = "[live]\nforget_every = 5";
+    let c = chat().chunks().count() as u64;
+    let played = Run { laid, consumer: Consumer::StalePlugin, ..on("mirrored") }.play();
+    assert!(played.completed && played.signal == Signal::None && played.log.is_empty());
+    assert_eq!(played.figures[&F::DivergentChunks], c / 5);
+    assert_eq!(stops(&played), [(Hop::Emitted, Reason::new("forgotten"))]);
+    let one_feed = Run { laid, consumer: Consumer::Renderer, ..on("mirror-removed") }.play();
+    assert_eq!((one_feed.figures[&F::DivergentChunks], one_feed.figures[&F::HandledChunks]), (0, c));
+}
+
 #[test]
 fn row_6_faults_between_the_two_lines() {
     let run = |variant, laid, fault| Run { variant, laid, fault, ..Run::default() }.play();
@@ -274,6 +323,63 @@ fn row_12_late_and_reconnecting_consumers() {
     }
 }
 
+/// The stream ends while they are away: with the process still there they come afterwards, and a kill leaves nobody to come to.
+#[test]
+fn row_12b_who_was_away_when_the_session_ended_catches_up() {
+    let run = |variant, consumer, fault| Run { variant, consumer, fault, ..Run::default() }.play();
+    for consumer in [Consumer::LateJoiner, Consumer::Reconnecting] {
+        for fault in ["cancel@16", "provider-error@16"] {
+            let there = run("mirror-removed", Consumer::Renderer, fault);
+            let played = run("mirror-removed", consumer, fault);
+            assert_eq!(text(&played), text(&there), "{consumer} {fault}");
+            assert_eq!(played.figures[&F::MissedWhileAway], 0, "{consumer} {fault}");
+            assert_eq!(played.messages_at, there.messages_at, "{consumer} {fault}");
+            // A live event is gone, and the prefix of a stream is with the stream.
+            for variant in ["mirrored", "transient-only", "embedded"] {
+                let missed = run(variant, consumer, fault).figures[&F::MissedWhileAway];
+                let from = if consumer == Consumer::LateJoiner { 0 } else { 12 };
+                assert_eq!(missed, 16 - from, "{variant} {consumer} {fault}");
+            }
+        }
+        let killed = run("mirror-removed", consumer, "kill@16");
+        let from = if consumer == Consumer::LateJoiner { 0 } else { 12 };
+        assert_eq!(killed.figures[&F::MissedWhileAway], 16 - from, "{consumer}");
+    }
+}
+
+#[test]
+fn row_12c_nobody_takes_an_event_twice_that_waited_in_a_queue_while_he_caught_up() {
+    let all = text(&Run { consumer: Consumer::Renderer, ..on("mirror-removed") }.play());
+    let c = chat().chunks().count() as u64;
+    for variant in ALL {
+        for consumer in [Consumer::LateJoiner, Consumer::Reconnecting] {
+            for sessions in [1, 3] {
+                let played = Run { variant, consumer, sessions, fault: "queued", ..Run::default() }.play();
+                let (handled, missed) =
+                    (played.figures[&F::HandledChunks], played.figures[&F::MissedWhileAway]);
+                assert_eq!(handled + missed, c, "{variant} {consumer} {sessions}");
+                let whole = ["mirror-removed", "embedded"].contains(&variant);
+                assert_eq!(text(&played) == all, whole, "{variant} {consumer} {sessions}");
+            }
+        }
+    }
+}
+
+#[test]
+fn row_12d_format_v2_gives_the_prefix_of_the_step_in_flight_and_no_other() {
+    let one = seven().turns.remove(0).steps.remove(0);
+    let mut script = seven();
+    script.turns[0].steps = vec![one.clone(), one.clone(), one];
+    // 21 chunks: he comes before the eleventh, in the middle of the second step.
+    let late = Run { script: script.clone(), consumer: Consumer::LateJoiner, ..on("embedded") }.play();
+    assert_eq!((late.figures[&F::MissedWhileAway], late.figures[&F::HandledChunks]), (7, 14));
+    assert_eq!(text(&late), "heyhey");
+    // Of three equal steps it is the first that is lost, whatever the text looks like.
+    assert_eq!(late.trace.lost(), [0, 1, 2]);
+    let log = Run { script, consumer: Consumer::LateJoiner, ..on("mirror-removed") }.play();
+    assert_eq!((text(&log).as_str(), log.trace.lost().len()), ("heyheyhey", 0));
+}
+
 #[test]
 fn row_13_acp_is_the_same_in_all_variants() {
     for variant in ALL {
@@ -317,6 +423,10 @@ fn row_15_a_cancel_after_k_chunks() {
         assert!(
             "w10 w11 w12 w13 w14 w15 w16 ".starts_with(played.reply.as_str()) && !played.reply.is_empty()
         );
+    }
+    for variant in ["mirrored", "mirror-removed", "embedded"] {
+        assert_eq!(run(variant, "").figures[&F::InterruptedMessages], 1, "{variant}: by its own flag");
+        assert_eq!(on(variant).figure(F::InterruptedMessages), 0, "{variant}");
     }
     assert_eq!(run("transient-only", "").figures[&F::Messages], 0);
     assert_eq!(run("transient-only", "[cancel]\ncommits_prefix = true").figures[&F::Messages], 1);
@@ -422,6 +532,54 @@ fn row_23_an_edit_to_either_account_shows() {
 }
 
 #[test]
+fn a_fault_that_never_comes_is_noted_and_its_neighbour_comes() {
+    let fired =
+        |variant, fault, script: Script| Run { variant, script, fault, ..Run::default() }.play().fired;
+    let only = |kind| Script::of("hi", &[(kind, "ab")], 50.0);
+    let empty = || Script::of("hi", &[(BlockKind::Text, "")], 50.0);
+    for (come, never) in [
+        ("kill@7", "kill@8"),
+        ("kill-between@7", "kill-between@8"),
+        ("provider-error@7", "provider-error@8"),
+        ("cancel@7", "cancel@8"),
+        ("retry@7", "retry@8"),
+        ("dispose@7", "dispose@8"),
+        ("log-listener-throws@7", "log-listener-throws@8"),
+        ("live-listener-throws@7", "live-listener-throws@8"),
+    ] {
+        assert!(fired("mirrored", come, seven()), "{come}");
+        assert!(!fired("mirrored", never, seven()), "{never}");
+    }
+    for fault in ["edit-chunk", "edit-message"] {
+        assert!(fired("mirrored", fault, seven()), "{fault}");
+        for nothing in [only(BlockKind::Reasoning), only(BlockKind::ToolCall), empty()] {
+            assert!(
+                !fired("mirrored", fault, nothing.clone()) && !fired("embedded", fault, nothing),
+                "{fault}"
+            );
+        }
+    }
+    // What is there already is not written over with itself.
+    let daggers = [(BlockKind::Text, "\u{2020}")];
+    let edited = Run { fault: "edit-chunk", script: Script::of("hi", &daggers, 50.0), ..on("mirrored") };
+    assert_eq!(edited.figure(F::DivergentSteps), 1);
+    for (variant, log, live, chunk) in [
+        ("mirrored", true, true, true),
+        ("mirror-removed", true, false, true),
+        ("transient-only", false, true, false),
+        ("embedded", false, true, true),
+    ] {
+        let faults = ["log-listener-throws@3", "live-listener-throws@3", "edit-chunk"];
+        assert_eq!(faults.map(|fault| fired(variant, fault, seven())), [log, live, chunk], "{variant}");
+    }
+    assert!(["none", "queued", "queued:4", "edit-message"].iter().all(|f| fired(
+        "transient-only",
+        f,
+        seven()
+    )));
+}
+
+#[test]
 fn every_consumer_adds_up_in_every_variant_under_every_fault() {
     let faults = [
         "none",
@@ -445,6 +603,10 @@ fn every_consumer_adds_up_in_every_variant_under_every_fault() {
             for fault in faults {
                 for policy in [P::TurnEnd, P::Window(200), P::EveryEvent] {
                     Run { variant, consumer, fault, policy, ..Run::default() }.play();
+                }
+                // With a backlog of others a chunk leaves its queue long after it was streamed.
+                for sessions in [3, 5] {
+                    Run { variant, consumer, fault, sessions, ..Run::default() }.play();
                 }
             }
         }

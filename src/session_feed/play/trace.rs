@@ -80,6 +80,10 @@ impl<S: Store + 'static> Run<'_, S> {
         if !feed.streams(self.plan.variant.traits()) {
             return Some(Reason::new("event_removed"));
         }
+        let forget_every = self.plan.variant.traits().live.forget_every;
+        if feed != Feed::Log && (ordinal + 1).checked_rem(forget_every) == Some(0) {
+            return Some(Reason::new("forgotten"));
+        }
         match self.plan.fault {
             Fault::KillBetween(k) if k == ordinal + 1 => Some(Reason::new("killed")),
             Fault::LogListenerThrows(k) if k == ordinal + 1 => Some(Reason::new("listener_threw")),

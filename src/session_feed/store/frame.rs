@@ -48,7 +48,7 @@ pub(super) struct Frame {
     pub(super) first: Seq,
     /// Its events.
     pub(super) events: u64,
-    /// How many of them end a turn: a damaged frame in which a turn ended is never dropped.
+    /// How many of them end a turn: a damaged frame in which a turn ended is never dropped, one that was cut is.
     pub(super) ends: u64,
     /// Its rows' bytes, line ends included.
     pub(super) bytes: u64,

@@ -5,7 +5,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
@@ -18,6 +18,9 @@ pub const FEED_WRITER: &str = "feed-writer";
 
 /// How long a writer may take to stop where its plan says.
 const PATIENCE: Duration = Duration::from_mins(2);
+
+/// How long a writer that has closed its output may take to end.
+const LAST_BREATH: Duration = Duration::from_secs(1);
 
 /// When a writer is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +63,14 @@ pub enum CrashError {
         /// What it wrote to standard error.
         said: String,
     },
+    /// It closed its output and never said that it had stopped where its plan says.
+    #[error("the writer of {} closed its output before it had stopped: {said}", file.display())]
+    Silent {
+        /// Its file.
+        file: PathBuf,
+        /// What it wrote to standard error.
+        said: String,
+    },
     /// It did not stop in time.
     #[error("the writer of {} did not stop within {} s", file.display(), PATIENCE.as_secs())]
     Slow {
@@ -92,6 +103,13 @@ pub(in crate::session_feed) fn killed_child(
         Kill::After(time) => (time, false),
     };
     let stopped = told.stopped.recv_timeout(patience);
+    // Whoever ends by himself closes his output first. He is given the time to, so that the error can say how he ended.
+    if stopped == Err(RecvTimeoutError::Disconnected) {
+        let since = Instant::now();
+        while since.elapsed() < LAST_BREATH && matches!(child.try_wait(), Ok(None)) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
     let killed = child.kill().and_then(|()| child.wait());
     drop(stdin);
     let (appended, durable) = told.last.recv().unwrap_or_default();
@@ -106,8 +124,14 @@ pub(in crate::session_feed) fn killed_child(
             return Err(CrashError::Ended { file: file.to_owned(), how, said: said.trim().to_owned() });
         }
     }
-    if wait && stopped == Err(RecvTimeoutError::Timeout) {
-        return Err(CrashError::Slow { file: file.to_owned() });
+    // Where it has to stop first, nothing but its own word that it has will do: what is in the file of one that was killed
+    // anywhere else is no evidence.
+    match stopped {
+        Err(RecvTimeoutError::Timeout) if wait => return Err(CrashError::Slow { file: file.to_owned() }),
+        Err(RecvTimeoutError::Disconnected) if wait => {
+            return Err(CrashError::Silent { file: file.to_owned(), said: said.trim().to_owned() });
+        }
+        _ => {}
     }
     let loaded = if file.exists() { Some(load(file)?) } else { None };
     Ok(Survived { appended, durable, loaded })

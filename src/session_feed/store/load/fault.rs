@@ -80,6 +80,12 @@ pub enum Problem {
     /// The header names a version that is not read here.
     #[error("expected version {VERSION} of the format, found {0}")]
     Version(u64),
+    /// The lines end in a carriage return as well: somebody's editor or transfer took the log for text.
+    #[error(
+        "the line ends in CRLF (a carriage return before the newline): expected LF alone; a log that was converted as text \
+         does not match its own checksums, and is to be copied again as it was written"
+    )]
+    Crlf,
     /// The header is damaged.
     #[error("the header does not match its own checksum")]
     Header,
@@ -141,6 +147,14 @@ pub enum Problem {
         expected: Seq,
         /// The one that stands there.
         found: Seq,
+    },
+    /// The end of a turn or a step that is not the one that is open.
+    #[error("the end of {what}, and {open} open")]
+    NotOpen {
+        /// What it ends.
+        what: String,
+        /// What is open, with its verb.
+        open: String,
     },
     /// A message that cites what it cannot be made of.
     #[error(

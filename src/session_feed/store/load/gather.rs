@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::super::super::event::{Body, Event};
+use super::super::super::event::{Body, Event, Place};
 use super::super::provenance::dangling;
 use super::super::row::{self, Row};
 use super::super::written::{Written, chunks};
@@ -17,6 +17,8 @@ pub(super) struct Gather {
     pub(super) events: Vec<Rc<Event>>,
     /// Counts of it, by the same rules as those of the writer.
     pub(super) read: Written,
+    /// The turn and the step that are open here.
+    open: (Option<u32>, Option<Place>),
     /// Where each message stands, for whatever is wrong with its citations.
     messages: Vec<Position>,
 }
@@ -70,12 +72,35 @@ impl Gather {
 
     fn event(&mut self, event: Event, at: Position) -> Result<(), Problem> {
         self.continues(event.seq)?;
+        self.closes(&event.body)?;
         if matches!(event.body, Body::Message(_)) {
             self.messages.push(at);
         }
         self.read.events += 1;
         self.read.chunks += chunks(&event);
         self.events.push(Rc::new(event));
+        Ok(())
+    }
+
+    /// Whether an end is that of what is open. An end of another turn would hide that this one was cut.
+    fn closes(&mut self, body: &Body) -> Result<(), Problem> {
+        let (turn, step) = self.open;
+        match body {
+            Body::TurnStart(place) => self.open = (Some(place.turn), None),
+            Body::StepStart(place) => self.open.1 = Some(*place),
+            Body::TurnEnd(place, _) if turn != Some(place.turn) => {
+                let open = turn.map_or("no turn is".to_owned(), |turn| format!("turn {turn} is"));
+                return Err(Problem::NotOpen { what: format!("turn {}", place.turn), open });
+            }
+            Body::StepEnd(place) if step != Some(*place) => {
+                let named = |place: Place| format!("step {} of turn {}", place.step, place.turn);
+                let open = step.map_or("no step is".to_owned(), |step| format!("{} is", named(step)));
+                return Err(Problem::NotOpen { what: named(*place), open });
+            }
+            Body::TurnEnd(..) => self.open = (None, None),
+            Body::StepEnd(_) => self.open.1 = None,
+            _ => {}
+        }
         Ok(())
     }
 

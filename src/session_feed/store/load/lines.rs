@@ -71,6 +71,9 @@ pub(super) fn header(line: &[u8]) -> Result<Header, Problem> {
     if let Some(version) = value["version"].as_u64().filter(|v| *v != u64::from(VERSION)) {
         return Err(Problem::Version(version));
     }
+    if line.ends_with(b"\r") {
+        return Err(Problem::Crlf);
+    }
     // One way to write it: a line that is not that has a wrong checksum, or was written by nobody here.
     let read: Option<Header> = serde_json::from_value(value).ok();
     let read = read.filter(|header| header.line().strip_suffix('\n').map(str::as_bytes) == Some(line));

@@ -23,8 +23,8 @@ pub enum Torn {
     Rows,
 }
 
-/// The end of a log that was left out: one batch, whole. None of its rows can be trusted without its checksum, and nothing
-/// in it ended a turn.
+/// The end of a log that was left out: one batch, whole. None of its rows can be trusted without its checksum. Where it is all
+/// there and damaged, nothing in it ended a turn; where the file ends within it, it never was durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Dropped {
     /// Where it begins.

@@ -2,8 +2,13 @@
 //!
 //! Three answers. A log that is whole is loaded. A log that a crash has cut is loaded up to the last batch that is whole, what
 //! the crash left open is closed, and both are said. Everything else is refused, with the position and what was expected:
-//! damage that is not at the very end, or in a batch in which a turn ended; a hole or a repetition in the seqs; a message
-//! that cites what is not there; another format. Loading never writes.
+//! damage that is not at the very end, or in a batch in which a turn ended; a hole or a repetition in the seqs; the end of a
+//! turn or a step that is not open; a message that cites what is not there; another format. Loading never writes.
+//!
+//! Cut and damaged are two things. A file that ends within its last batch was cut: the batch was never synced, nobody was told
+//! that it is durable, and it is left out whatever it was to hold, the end of a turn included. Bytes that are all there and do
+//! not fit their checksum were synced once and changed since: in a batch in which a turn ended they are refused, for leaving
+//! it out would take back what somebody was told.
 
 #[cfg(feature = "sqlite")]
 mod database;
@@ -20,7 +25,7 @@ use std::rc::Rc;
 pub use fault::{Kept, LoadError, Position, Problem};
 pub use mend::{Dropped, Mend, Torn};
 pub use repaired::{RepairError, repaired};
-pub use summary::{CHECK_SCHEMA, Repair, Summary};
+pub use summary::{CHECK_SCHEMA, Differs, Repair, Summary};
 
 use super::super::event::Event;
 use super::frame::Header;

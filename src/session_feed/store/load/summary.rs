@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::super::super::consumer::{Twice, agreement};
 use super::super::super::event::{Body, TurnEnd};
 use super::super::kind::StoreKind;
 use super::super::written::Written;
@@ -29,11 +30,33 @@ pub struct Summary {
     pub turns: u64,
     /// Those of them that were interrupted, in the store or by the repair.
     pub interrupted: u64,
+    /// Steps whose committed message is not what the chunks that it cites or embeds add up to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub divergent_steps: Vec<Differs>,
     /// What was repaired.
     pub repairs: Vec<Repair>,
     /// Where the repaired log was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repaired: Option<PathBuf>,
+}
+
+/// A step of which a log holds two texts, which are not the same.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Differs {
+    /// The turn, from 1.
+    pub turn: u32,
+    /// The step in it, from 1.
+    pub step: u32,
+    /// Text and reasoning of its chunks.
+    pub chunks: String,
+    /// The same of its message.
+    pub message: String,
+}
+
+impl From<Twice> for Differs {
+    fn from(Twice { place, chunks, message }: Twice) -> Differs {
+        Differs { turn: place.turn, step: place.step, chunks, message }
+    }
 }
 
 /// One repair, as data and in words.
@@ -51,6 +74,7 @@ impl Loaded {
     pub fn summary(&self, file: PathBuf, repaired: Option<PathBuf>) -> Summary {
         let count = |is: fn(&Body) -> bool| self.events.iter().filter(|event| is(&event.body)).count() as u64;
         let repair = |mend: &Mend| Repair { mend: mend.clone(), said: mend.to_string() };
+        let twice = agreement(self.events.iter().map(|event| &**event)).into_iter();
         Summary {
             schema: CHECK_SCHEMA,
             file,
@@ -59,6 +83,7 @@ impl Loaded {
             stored: self.stored,
             turns: count(|body| matches!(body, Body::TurnStart(_))),
             interrupted: count(|body| matches!(body, Body::TurnEnd(_, TurnEnd::Interrupted))),
+            divergent_steps: twice.filter(|t| t.chunks != t.message).map(Differs::from).collect(),
             repairs: self.mends.iter().map(repair).collect(),
             repaired,
         }

@@ -96,3 +96,15 @@ fn every_cut_gives_the_batches_that_are_whole() {
     assert_eq!(lengths.len(), frames.len());
     assert_eq!(lengths.last().unwrap().1, events.len());
 }
+
+#[test]
+fn a_batch_with_the_end_of_a_turn_is_left_out_when_it_was_cut_and_refused_when_it_was_changed() {
+    let (_, bytes, end) = small();
+    let frames: Vec<usize> = (0..bytes.len()).filter(|i| bytes[*i..].starts_with(b"{\"frame\":")).collect();
+    let ends = &bytes[..frames[2]];
+    let cut = load_lines(&ends[..ends.len() - 1]).unwrap();
+    assert!(cut.stored.events < end && matches!(cut.mends[0], Mend::Dropped(_)), "{:?}", cut.mends);
+    let mut changed = ends.to_vec();
+    *changed.last_mut().unwrap() ^= 1;
+    assert!(matches!(load_lines(&changed), Err(LoadError::Refused { .. })));
+}
