@@ -63,5 +63,6 @@ mod sockets;
 mod stored;
 mod swarm;
 mod swarm_bytes;
+mod walks;
 mod webhooks;
 mod wire;
