@@ -79,3 +79,41 @@ fn plain_progress_and_its_opposites_keep_standard_output_to_the_result() {
     let (code, _, stderr) = ended(skewlab(&cells).args(["-q", "-v"]));
     assert!(code == 2 && stderr.contains("cannot be used with"), "{stderr}");
 }
+
+#[test]
+fn ctrl_c_leaves_a_valid_result_that_says_what_is_missing_and_can_be_gone_on_with() {
+    let dir = tempfile::tempdir().unwrap();
+    let (out, junit) = (dir.path().join("out"), dir.path().join("j.xml"));
+    let (out_arg, report) = (out.to_str().unwrap(), format!("junit={}", junit.display()));
+    let cells = ["matrix", "frame-mutants", "--server", "1.5*", "--jobs", "1"];
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_skewlab"));
+    child.args(cells).args(["--out", out_arg, "--report", &report]);
+    let mut child =
+        child.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
+    let patience = Instant::now() + Duration::from_mins(2);
+    while lines(&out) < 20 {
+        assert!(
+            child.try_wait().unwrap().is_none() && Instant::now() < patience,
+            "it was to be stopped on its way"
+        );
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let asked = Instant::now();
+    assert!(
+        std::process::Command::new("kill")
+            .args(["-INT", &child.id().to_string()])
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert_eq!(child.wait().unwrap().code(), Some(13), "a run that is not whole is no success");
+    assert!(asked.elapsed() < Duration::from_secs(30));
+    let part = stored(&out);
+    let missing = part.cells.iter().filter(|cell| cell.verdict == skewlab::record::Verdict::NotRun).count();
+    assert!(missing > 0 && missing < part.cells.len(), "{missing} of {}", part.cells.len());
+    assert!(std::fs::read_to_string(&junit).unwrap().contains("not_run"));
+    let (code, _, stderr) = ended(skewlab(&cells).args(["--resume", out_arg]));
+    assert_eq!(code, 0, "{stderr}");
+    let whole = stored(&out);
+    assert_eq!((whole.totals.rig, whole.cells.len()), (0, part.cells.len()));
+}
