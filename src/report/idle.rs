@@ -8,7 +8,7 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{Cell, CellAlignment, Table};
 
 use super::style::paint;
-use crate::record::idle::{ByClock, IdleReport, IdleSettings, ServerIdle};
+use crate::record::idle::{IdleReport, IdleSettings, ServerIdle};
 
 /// The report as JSON.
 pub fn idle_json(report: &IdleReport, out: &mut dyn Write) -> io::Result<()> {
@@ -31,9 +31,9 @@ pub fn idle_table(report: &IdleReport, out: &mut dyn Write) -> io::Result<()> {
     );
     for server in &report.servers {
         let numbers = [
-            per_token(&server.writes_per_token, |w| Some(w.process)),
-            per_token(&server.writes_per_token, |w| Some(w.updated_at)),
-            per_token(&server.writes_per_token, |w| w.eviction),
+            per_token(Some(server.writes_per_token.process)),
+            per_token(Some(server.writes_per_token.updated_at)),
+            per_token(server.writes_per_token.eviction),
             time(server.peak_idle_s),
             server.first_refresh_s.map_or_else(|| "never".to_owned(), time),
         ];
@@ -85,8 +85,9 @@ fn missed(server: &ServerIdle, warm_up: u32, out: &mut dyn Write) -> io::Result<
     Ok(())
 }
 
-fn per_token(writes: &ByClock<f64>, clock: impl Fn(&ByClock<f64>) -> Option<f64>) -> String {
-    match clock(writes) {
+/// Writes to one clock per token; a clock that the server does not have is a dash.
+pub(super) fn per_token(writes: Option<f64>) -> String {
+    match writes {
         None => "-".to_owned(),
         Some(0.0) => "0".to_owned(),
         Some(writes) if writes < 0.001 => "<0.001".to_owned(),
@@ -94,12 +95,13 @@ fn per_token(writes: &ByClock<f64>, clock: impl Fn(&ByClock<f64>) -> Option<f64>
     }
 }
 
-fn fate(word: &str, at: Option<f64>) -> String {
+/// What became of a server by this limit.
+pub(super) fn fate(word: &str, at: Option<f64>) -> String {
     at.map_or_else(|| "kept".to_owned(), |at| format!("{word} at {}", time(at)))
 }
 
 /// `20m`, `1m 15s`, `29s`.
-fn time(seconds: f64) -> String {
+pub(super) fn time(seconds: f64) -> String {
     let duration = Duration::try_from_secs_f64(seconds).unwrap_or_default();
     humantime::format_duration(Duration::from_millis(u64::try_from(duration.as_millis()).unwrap_or(0)))
         .to_string()

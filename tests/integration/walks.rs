@@ -18,7 +18,7 @@ fn walk(name: &str) -> Vec<String> {
     let readme = readme();
     let mark = format!("<!-- walk: {name} -->");
     let behind = readme.split_once(&mark).unwrap_or_else(|| panic!("README.md has no {mark}")).1;
-    let block = behind.trim_start().strip_prefix("```console\n").expect("a console block behind the mark");
+    let block = behind.trim_start().strip_prefix("```console\n").unwrap();
     block.split_once("\n```").unwrap().0.lines().map(str::to_owned).collect()
 }
 

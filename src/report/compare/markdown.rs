@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{SHOWN, details, groups, left_out, places, result, summary, unchanged};
+use super::{SHOWN, details, groups, left_out, places, result, stale, summary, unchanged};
 use crate::record::comparison::{CellChange, Change, Comparison, State};
 
 /// Writes the comparison as Markdown. Every text that is not ours stands in `<code>`, where nothing in it is read as
@@ -36,11 +36,7 @@ pub fn compare_markdown(of: &Comparison, out: &mut dyn Write) -> io::Result<()> 
     }
     counts(of, out)?;
     list(out, "left out: another scenario's cell now", &of.skipped)?;
-    let stale = of.stale.iter().map(|entry| {
-        let line = entry.line.map(|line| format!("line {line}: ")).unwrap_or_default();
-        format!("{line}{}: {}", entry.cell, entry.why)
-    });
-    list(out, "known failures that have to go", &stale.collect::<Vec<_>>())?;
+    list(out, "known failures that have to go", &stale(of))?;
     list(out, "the rig", &of.rig)?;
     foot(of, out)
 }

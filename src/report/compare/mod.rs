@@ -54,6 +54,15 @@ fn unchanged(of: &Comparison) -> Option<String> {
     nothing.then(|| format!("Nothing changed: {} compared, the same in {what}.", many(of.compared, of.kind)))
 }
 
+/// Each entry of a list of known failures that has to go, with its line.
+fn stale(of: &Comparison) -> Vec<String> {
+    let entries = of.stale.iter().map(|entry| {
+        let line = entry.line.map(|line| format!("line {line}: ")).unwrap_or_default();
+        format!("{line}{}: {}", entry.cell, entry.why)
+    });
+    entries.collect()
+}
+
 /// The first line: how many of what, and what comes of it.
 fn summary(of: &Comparison) -> String {
     let gating = of.counts.iter().filter(|count| count.gates).count();

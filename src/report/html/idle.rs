@@ -1,13 +1,13 @@
 //! What a long stream does to the idle clocks, as bars of time and as figures.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use super::measured::Measured;
 use super::timeline::{Life, timeline};
 use super::wording::counted;
 use super::{Section, Tone};
 use crate::record::idle::{IdleReport, ServerIdle};
+use crate::report::idle::{fate, per_token, time};
 
 /// The section of `idle`.
 pub(super) fn section(report: &IdleReport, id: String, title: String) -> askama::Result<Section> {
@@ -109,24 +109,4 @@ fn fates(report: &IdleReport, shown: &mut Measured) {
 
 fn named(server: &ServerIdle) -> String {
     if server.what_if { format!("{} (what if)", server.server) } else { server.server.clone() }
-}
-
-fn per_token(writes: Option<f64>) -> String {
-    match writes {
-        None => "-".to_owned(),
-        Some(0.0) => "0".to_owned(),
-        Some(writes) if writes < 0.001 => "<0.001".to_owned(),
-        Some(writes) => format!("{writes:.3}").trim_end_matches('0').trim_end_matches('.').to_owned(),
-    }
-}
-
-fn fate(word: &str, at: Option<f64>) -> String {
-    at.map_or_else(|| "kept".to_owned(), |at| format!("{word} at {}", time(at)))
-}
-
-/// `20m`, `1m 15s`, `29s`.
-fn time(seconds: f64) -> String {
-    let duration = Duration::try_from_secs_f64(seconds).unwrap_or_default();
-    let millis = u64::try_from(duration.as_millis()).unwrap_or(0);
-    humantime::format_duration(Duration::from_millis(millis)).to_string()
 }
