@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::flow::{Hop, Reason};
@@ -12,7 +13,7 @@ use super::verdict::{Scope, Verdict};
 pub const COMPARISON_SCHEMA: &str = "skewlab.comparison/1";
 
 /// Two results of one kind, held against each other.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Comparison {
     /// [`COMPARISON_SCHEMA`].
@@ -53,7 +54,7 @@ pub struct Comparison {
 }
 
 /// What a comparison is of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Runs and baselines of runs.
@@ -76,7 +77,7 @@ impl Kind {
 }
 
 /// One of the two results, without a word on where it came from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Side {
     /// Version of skewlab that made it.
@@ -86,7 +87,7 @@ pub struct Side {
 }
 
 /// How the end of a cell changed. In the order of reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
     /// It was judged and is `not_run` or `invalid` now.
@@ -144,7 +145,7 @@ impl Change {
 }
 
 /// How a cell ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct State {
     /// Its headline.
@@ -166,7 +167,7 @@ pub struct State {
 }
 
 /// A cell that ended otherwise.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CellChange {
     /// The cell; of a bench the point, as `BUS/ENCODING/SUBSCRIBERS`.
@@ -187,7 +188,7 @@ pub struct CellChange {
 }
 
 /// What a count says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Counted {
     /// Text and events on their way: any difference is one too many.
@@ -197,7 +198,7 @@ pub enum Counted {
 }
 
 /// An exact count that differs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CountChange {
     /// The cell or point.
@@ -232,7 +233,7 @@ fn whole<S: Serializer>(count: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
 }
 
 /// CPU of one point of a bench on both sides: shown, never judged.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TimeShown {
     /// The point.
@@ -244,7 +245,7 @@ pub struct TimeShown {
 }
 
 /// A known failure that has to go.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stale {
     /// Line in the file of known failures, from 1; absent for one of a scenario's own.

@@ -1,5 +1,6 @@
 //! What a server advertises, held against another one, against generated types, and against what can be sent.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Signal;
@@ -8,7 +9,7 @@ use super::Signal;
 pub const CONTRACT_SCHEMA: &str = "skewlab.contract/1";
 
 /// A document, judged.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ContractReport {
     /// [`CONTRACT_SCHEMA`].
@@ -30,7 +31,7 @@ pub struct ContractReport {
 }
 
 /// One document.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Party {
     /// What it is: `1.43.1+A (emulated)`, `OpenHands Agent Server 1.43.1 (file)`.
@@ -46,7 +47,7 @@ pub struct Party {
 }
 
 /// A client that was asked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AskedClient {
     /// Its release.
@@ -56,7 +57,7 @@ pub struct AskedClient {
 }
 
 /// One thing that was found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ContractFinding {
     /// Change and place, `member_removed/Event/StreamingDeltaEvent`: what an expectation names.
@@ -78,7 +79,7 @@ pub struct ContractFinding {
 }
 
 /// A reader that breaks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Broken {
     /// A client profile, a package of types, or who else reads it.
@@ -90,7 +91,7 @@ pub struct Broken {
 }
 
 /// How bad a finding is, worst first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// A client generation loses something, and nothing surfaces.
@@ -124,7 +125,7 @@ impl Severity {
 }
 
 /// What kind of thing was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ContractChange {
     /// A generated type that the document no longer defines.

@@ -1,6 +1,7 @@
 //! Two servers, or two builds of skewlab, measured in one go: block after block in turn, so that a machine that slows down
 //! slows both. The only result in which a time gates.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::comparison::{CountChange, Kind};
@@ -10,7 +11,7 @@ use super::interval;
 pub const INTERLEAVED_SCHEMA: &str = "skewlab.interleaved/1";
 
 /// What was measured in turns, and what may be said of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Interleaved {
     /// [`INTERLEAVED_SCHEMA`].
@@ -47,7 +48,7 @@ pub struct Interleaved {
 }
 
 /// What may be said of a time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Claim {
     /// It is longer by more than the smallest effect, in two series.
@@ -73,7 +74,7 @@ impl Claim {
 }
 
 /// One point.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TimedPoint {
     /// Its name.
@@ -88,7 +89,7 @@ pub struct TimedPoint {
 }
 
 /// The blocks of one point in one go.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Series {
     /// CPU a chunk in each block of BASE, ns, in the order of the rounds.
@@ -101,9 +102,11 @@ pub struct Series {
     pub ratio: f64,
     /// 95 % bootstrap interval of it.
     #[serde(deserialize_with = "interval::deserialize")]
+    #[schemars(with = "interval::Ends")]
     pub ci: [f64; 2],
     /// The same interval of the second copy of BASE over BASE.
     #[serde(deserialize_with = "interval::deserialize")]
+    #[schemars(with = "interval::Ends")]
     pub control_ci: [f64; 2],
     /// How likely so much is where the change is no larger than the smallest effect.
     pub p: f64,

@@ -10,8 +10,11 @@ use crate::agent_server::profile::{ClientFile, ServerFile};
 use crate::record::attach::{ATTACH_SCHEMA, AttachReport};
 use crate::record::bench::{BENCH_SCHEMA, Bench};
 use crate::record::certificate::{CERTIFICATE_SCHEMA, Certificate};
+use crate::record::comparison::{COMPARISON_SCHEMA, Comparison};
+use crate::record::contract::{CONTRACT_SCHEMA, ContractReport};
 use crate::record::feed_bench::{FEED_BENCH_SCHEMA, FeedBench};
 use crate::record::idle::{IDLE_SCHEMA, IdleReport};
+use crate::record::interleaved::{INTERLEAVED_SCHEMA, Interleaved};
 use crate::record::live_bench::{LIVE_BENCH_SCHEMA, LIVE_IDLE_SCHEMA, LiveBench, LiveIdleReport};
 use crate::record::run::{Run, SCHEMA};
 use crate::scenario::{FeedScenarioFile, ScenarioFile};
@@ -49,6 +52,9 @@ pub fn all() -> Vec<FileSchema> {
         result::<LiveBench>(LIVE_BENCH_SCHEMA, "The result of `skewlab live bench fanout`"),
         result::<LiveIdleReport>(LIVE_IDLE_SCHEMA, "The result of `skewlab live idle`"),
         result::<Certificate>(CERTIFICATE_SCHEMA, "A certificate of `skewlab calibrate`"),
+        result::<Interleaved>(INTERLEAVED_SCHEMA, "The result of `skewlab bench … --against`"),
+        result::<Comparison>(COMPARISON_SCHEMA, "The result of `skewlab compare`"),
+        result::<ContractReport>(CONTRACT_SCHEMA, "The result of `skewlab contract`"),
         written::<ScenarioFile>("scenario", "A scenario of the agent server"),
         written::<FeedScenarioFile>("feed-scenario", "A scenario of the session feed"),
         written::<ServerFile>("server-profile", "A server profile"),
