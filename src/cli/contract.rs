@@ -90,9 +90,11 @@ pub(super) fn run(args: &Contract) -> Result<ExitCode, CliError> {
         expected: args.expected.iter().map(|id| pattern(id)).collect::<Result<_, _>>()?,
     };
     let report = judge(&subject, &question);
-    if let Some(path) = &args.out {
-        write_atomically(path, |out| contract_json(&report, out))?;
-    }
+    let written = match &args.out {
+        Some(path) => write_atomically(path, |out| contract_json(&report, out)),
+        None => Ok(()),
+    };
+    // What was found is shown even when it could not be kept.
     match args.format {
         Format::Table => {
             let mut out = BufWriter::new(anstream::stdout().lock());
@@ -105,6 +107,7 @@ pub(super) fn run(args: &Contract) -> Result<ExitCode, CliError> {
             out.flush()?;
         }
     }
+    written?;
     Ok(exit_code(&report, args.strict))
 }
 

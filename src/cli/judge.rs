@@ -37,7 +37,7 @@ pub(super) struct Judge {
 }
 
 pub(super) fn run(args: &Judge) -> Result<ExitCode, CliError> {
-    args.reports.check()?;
+    args.reports.check(args.out.as_deref())?;
     let catalogue = plan::catalogue(args.profiles.as_ref())?;
     let known_list = known::load(args.known.as_deref())?;
     let list = args.dir.join(CONTENTS);

@@ -18,7 +18,7 @@ use crate::seed::Seed;
 use crate::suite;
 
 pub(super) fn run(args: &Matrix) -> Result<ExitCode, CliError> {
-    args.reports.check()?;
+    args.reports.check(args.resume.as_deref().or(args.out.as_deref()))?;
     let list = known::load(args.known.as_deref())?;
     let mut plan = plan::plan(&args.cells)?;
     let mut laid = list.as_ref().map(|list| plan.lay(list));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args as ClapArgs;
 
 use super::error::CliError;
-use super::reports::{ReportFormat, plain, render};
+use super::reports::{ReportFormat, plain, plain_path, render};
 use super::screen::columns;
 use crate::judge::ExitCode;
 use crate::record::Document;
@@ -29,6 +29,13 @@ pub(super) struct Report {
 
 pub(super) fn run(args: &Report) -> Result<ExitCode, CliError> {
     let files: Vec<PathBuf> = args.runs.iter().map(|path| file(path)).collect();
+    if let Some(out) = &args.out
+        && let Some(input) = files.iter().find(|file| plain_path(file) == plain_path(out))
+    {
+        let why =
+            format!("--out {} is the result that is to be rendered; name another file", input.display());
+        return Err(CliError::Usage(why));
+    }
     // All are read before anything is written.
     let documents: Vec<Document> = files.iter().map(|path| Document::read(path)).collect::<Result<_, _>>()?;
     fits(args.format, &files, &documents)?;

@@ -1,7 +1,7 @@
 //! `--report FORMAT=PATH`: the result in other formats, beside what goes to standard output.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use clap::{Args as ClapArgs, ValueEnum};
 
@@ -11,7 +11,7 @@ use crate::agent_server::profile::nearest;
 use crate::judge::ExitCode;
 use crate::record::{Document, Run};
 use crate::report::{self, StoreError};
-use crate::suite::JournalError;
+use crate::suite::{JOURNAL, JournalError};
 
 /// A format that a result is rendered in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -169,16 +169,19 @@ impl Kept {
 }
 
 impl Reports {
-    /// What can be said before the work: two reports in one file.
-    pub(super) fn check(&self) -> Result<(), CliError> {
-        for (at, one) in self.wanted.iter().enumerate() {
-            if let Some(other) = self.wanted[..at].iter().find(|other| other.path == one.path) {
-                let (a, b) = (other.format.as_str(), one.format.as_str());
+    /// What can be said before the work: two reports in one file, or one in a file of the run's own folder.
+    pub(super) fn check(&self, out: Option<&Path>) -> Result<(), CliError> {
+        let own = out.into_iter().flat_map(|dir| ["run.json", JOURNAL].map(|name| (name, dir.join(name))));
+        let mut taken: Vec<(&str, PathBuf)> = own.map(|(name, path)| (name, plain_path(&path))).collect();
+        taken.extend(summary().map(|path| ("the summary of the step", plain_path(&path))));
+        for one in &self.wanted {
+            let (format, path) = (one.format.as_str(), plain_path(&one.path));
+            if let Some((other, _)) = taken.iter().find(|(_, there)| *there == path) {
                 let path = one.path.display();
-                return Err(CliError::Usage(format!(
-                    "--report: {a} and {b} would both be written to {path}"
-                )));
+                let why = format!("--report: {other} and {format} would both be written to {path}");
+                return Err(CliError::Usage(why));
             }
+            taken.push((format, path));
         }
         Ok(())
     }
@@ -203,6 +206,30 @@ impl Reports {
         }
         let [Document::Run(run)] = documents else { unreachable!("it was put in as a run") };
         (*run, Kept { failed, journal: None })
+    }
+}
+
+/// The file that a GitHub step's summary goes to, in a workflow.
+fn summary() -> Option<PathBuf> {
+    std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
+/// The path as everybody would write it: absolute, links followed as far as it exists, no `.` and no `..`.
+pub(super) fn plain_path(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    let name = plain.file_name().map(ToOwned::to_owned);
+    match (plain.canonicalize(), plain.parent().map(Path::canonicalize), name) {
+        (Ok(there), ..) => there,
+        (Err(_), Some(Ok(dir)), Some(name)) => dir.join(name),
+        _ => plain,
     }
 }
 
@@ -252,7 +279,15 @@ mod tests {
     fn two_reports_need_two_files() {
         let both =
             |b| Reports { wanted: vec![wanted("csv=a").unwrap(), wanted(b).unwrap()], ..Reports::default() };
-        assert!(both("json=b").check().is_ok());
-        assert!(both("json=a").check().unwrap_err().to_string().contains("csv and json"));
+        let out = Path::new("o");
+        assert!(both("json=b").check(Some(out)).is_ok());
+        for same in ["json=a", "json=./a", "json=x/../a"] {
+            let told = both(same).check(None).unwrap_err().to_string();
+            assert!(told.contains("csv and json"), "{same}: {told}");
+        }
+        for own in ["json=o/run.json", "json=./o/cells.jsonl"] {
+            let told = both(own).check(Some(out)).unwrap_err().to_string();
+            assert!(told.contains("would both be written"), "{own}: {told}");
+        }
     }
 }

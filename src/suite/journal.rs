@@ -132,7 +132,14 @@ impl Journal {
         let path = dir.join(JOURNAL);
         let attempt = || {
             fs::create_dir_all(dir)?;
-            let mut out = File::create(&path)?;
+            let mut out = OpenOptions::new().write(true).create(true).truncate(false).open(&path)?;
+            alone(&out)?;
+            out.set_len(0)?;
+            // From here on the folder is this run's: an earlier result beside half a run would be taken for its own.
+            match fs::remove_file(dir.join("run.json")) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
             out.write_all(&line(of)?)?;
             Ok(out)
         };
@@ -171,6 +178,7 @@ impl Journal {
         }
         let attempt = || {
             let mut out = OpenOptions::new().write(true).open(&path)?;
+            alone(&out)?;
             out.set_len(whole as u64)?;
             io::Seek::seek(&mut out, io::SeekFrom::End(0))?;
             Ok(out)
@@ -203,6 +211,14 @@ impl Journal {
         let ended = if complete { fs::remove_file(&path) } else { out.map(drop) };
         ended.map_err(|error| JournalError::File { path, error })
     }
+}
+
+/// Two runs in one folder would take each other's journal for their own. The lock goes with the process.
+fn alone(journal: &File) -> io::Result<()> {
+    journal.try_lock().map_err(|error| match error {
+        fs::TryLockError::WouldBlock => io::Error::other("another run is writing into this folder"),
+        fs::TryLockError::Error(error) => error,
+    })
 }
 
 /// A [`Line`] that is written.
@@ -257,6 +273,23 @@ mod tests {
         Journal::resume(dir.path(), &of(1)).unwrap().0.end(true).unwrap();
         let nothing = Journal::resume(dir.path(), &of(1)).unwrap_err().to_string();
         assert!(nothing.contains("no run to take up"), "{nothing}");
+    }
+
+    #[test]
+    fn a_folder_is_one_runs_at_a_time_and_an_earlier_result_goes_when_it_begins() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("run.json"), "old").unwrap();
+        let first = Journal::begin(dir.path(), &of(1)).unwrap();
+        first.keep(&run(0));
+        assert!(!dir.path().join("run.json").exists());
+        for second in
+            [Journal::begin(dir.path(), &of(2)).map(drop), Journal::resume(dir.path(), &of(1)).map(drop)]
+        {
+            let refused = second.unwrap_err().to_string();
+            assert!(refused.contains("another run is writing"), "{refused}");
+        }
+        first.end(false).unwrap();
+        assert_eq!(indices(dir.path()), [0], "the second one took nothing away");
     }
 
     #[test]

@@ -90,8 +90,15 @@ pub(super) fn run(args: &Compare) -> Result<ExitCode, CliError> {
     };
     // What was found is shown even when it could not be kept.
     print(&comparisons, args.format)?;
-    written?;
-    Ok(comparisons.iter().map(code).fold(ExitCode::AllAsExpected, ExitCode::first_of))
+    let code = comparisons.iter().map(code).fold(ExitCode::AllAsExpected, ExitCode::first_of);
+    match written {
+        // What was found is worse than that it could not be kept.
+        Err(error) if code != ExitCode::AllAsExpected => {
+            anstream::eprintln!("error: {error}");
+            Ok(code)
+        }
+        written => Ok(written.map(|()| code)?),
+    }
 }
 
 /// Reads both sides, each on a thread of its own: most of the time of a comparison is the reading.

@@ -10,6 +10,7 @@ use crate::record::bench::Bench;
 use crate::record::comparison::Kind;
 use crate::record::feed_bench::FeedBench;
 use crate::record::{Document, StoredError};
+use crate::suite::JOURNAL;
 
 /// A result that can be compared.
 pub(in crate::cli) enum Compared {
@@ -107,6 +108,10 @@ fn of_folder(
 ) -> Result<Vec<Found>, CompareError> {
     let mut all: Vec<Found> = Vec::new();
     for (place, text) in files {
+        // The journal of a run that is not at its end is no result, and its run.json stands beside it.
+        if place.file_name().is_some_and(|name| name == JOURNAL) {
+            continue;
+        }
         let result = match read(&place, &text) {
             Ok(Read::Comparable(result)) => result,
             Ok(Read::Other(schema)) => {

@@ -58,7 +58,7 @@ pub(in crate::cli) struct LiveMatrix {
 }
 
 pub(super) fn run(args: &LiveMatrix) -> Result<ExitCode, CliError> {
-    args.reports.check()?;
+    args.reports.check(args.resume.as_deref().or(args.out.as_deref()))?;
     let catalogue = plan::catalogue(args.profiles.as_ref())?;
     let cache = args.parties.cache()?;
     let servers = servers(&cache, &args.parties.servers, &catalogue)?;

@@ -107,11 +107,12 @@ fn compare(
 ) {
     let change = changed(base, head);
     let tolerated = known.is_some() || head.outcome == Outcome::Known;
-    // A verdict that moved says more than the counts that moved with it. A cell of the rig's fault counted nothing.
+    // A verdict that moved says more than the counts that moved with it. A cell of the rig's fault counted nothing. What is
+    // known is one verdict, and no licence for it to grow.
     let same = matches!(change, None | Some(Change::Changed));
     let judged = !base.verdict.is_rig_fault() && !head.verdict.is_rig_fault();
     if judged {
-        counts.extend(differing(&head.id, &base.counts, &head.counts, same && !tolerated));
+        counts.extend(differing(&head.id, &base.counts, &head.counts, same));
     }
     let Some(change) = change else { return };
     let worse = matches!(change, Change::Unjudged | Change::NewlySilent | Change::NewlyLoud | Change::Worse);
@@ -121,9 +122,8 @@ fn compare(
         gates: worse && !tolerated,
         base: Some(state(base)),
         head: Some(state(head)),
-        known: known.or_else(|| {
-            (head.outcome == Outcome::Known).then(|| "the scenario lists it as known".to_owned())
-        }),
+        known: known
+            .or_else(|| (head.outcome == Outcome::Known).then(|| "the run lists it as known".to_owned())),
     });
 }
 

@@ -97,6 +97,9 @@ pub fn exit_of(comparison: &Comparison) -> ExitCode {
         ExitCode::Unexpected
     } else if gates(true) {
         ExitCode::OverBudget
+    } else if comparison.compared == 0 {
+        // Everything is gone, new, or another scenario's: nothing was held against anything.
+        ExitCode::NothingRan
     } else if !comparison.stale.is_empty() {
         ExitCode::Stale
     } else {
