@@ -119,6 +119,8 @@ fn save(source: &str, place: &Place) -> Result<ExitCode, CliError> {
     if let Some(code) = faulty(&run) {
         return Ok(code);
     }
+    // What cannot be compared with itself is no baseline: a cell that stands in it twice, say.
+    compare_runs(&run, &run, &Rules::default()).map_err(|e| CliError::Usage(format!("{source}: {e}")))?;
     write(&file, &run)?;
     Ok(ExitCode::AllAsExpected)
 }

@@ -70,6 +70,8 @@ figures! {
     LookupMisses "lookup_misses" "agents not found",
     /// Updates that a bridge or a renderer sent on (ACP session updates, published renderer frames).
     Updates "updates" "updates sent on",
+    /// From the first chunk to the first text for a person that this consumer had, milliseconds on the session's own clock.
+    FirstTextMs "first_text_ms" "ms to the first text",
     /// Bytes of payload that forwarding both feeds to one client would take, newline-delimited JSON.
     ForwardedBytes "forwarded_bytes" "bytes forwarded",
     /// Chunks by which two feeds of one stream differ.

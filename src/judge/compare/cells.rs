@@ -105,7 +105,12 @@ fn compare(
     changes: &mut Vec<CellChange>,
     counts: &mut Vec<CountChange>,
 ) {
-    let change = changed(base, head);
+    // What the scenario says of a cell is compared too: a run that is red by it is not the same as one that is green.
+    let turned = base.outcome != Outcome::Unexpected && head.outcome == Outcome::Unexpected;
+    let change = match changed(base, head) {
+        None | Some(Change::Changed) if turned => Some(Change::Worse),
+        change => change,
+    };
     let tolerated = known.is_some() || head.outcome == Outcome::Known;
     // A verdict that moved says more than the counts that moved with it. A cell of the rig's fault counted nothing. What is
     // known is one verdict, and no licence for it to grow.
@@ -119,7 +124,7 @@ fn compare(
     changes.push(CellChange {
         id: head.id.clone(),
         change,
-        gates: worse && !tolerated,
+        gates: (worse || turned) && !tolerated,
         base: Some(state(base)),
         head: Some(state(head)),
         known: known

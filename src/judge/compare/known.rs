@@ -49,12 +49,16 @@ pub(super) fn stale(
     head: &BTreeMap<&str, &BaselineCell>,
     today: NaiveDate,
 ) -> Vec<Stale> {
+    let first = by_cell(known);
     let of_entry = |entry: &KnownFailure| {
+        let listed = |id: &&String| first.get(id.as_str()).is_some_and(|first| std::ptr::eq(*first, entry));
         let picked = || entry.picks.iter().filter_map(|id| head.get(id.as_str()));
         let passes = |cell: &&&BaselineCell| cell.verdict.is_healthy() || cell.outcome == Outcome::Expected;
         let Known { reason, link, expires, .. } = &entry.known;
         let why = if picked().next().is_none() {
             "it picks no cell".to_owned()
+        } else if !entry.picks.iter().any(|id| listed(&id)) {
+            "every cell that it picks is listed before it".to_owned()
         } else if let Some(cell) = picked().find(passes) {
             format!("`{}` passes now; remove it: {reason} ({link})", cell.id)
         } else if today > *expires {

@@ -169,6 +169,18 @@ fn text_gates_either_way_and_costs_only_upwards() {
 }
 
 #[test]
+fn a_cell_that_its_scenario_no_longer_expects_is_no_cell_that_did_not_change() {
+    let red = |verdict| BaselineCell { outcome: Outcome::Unexpected, ..cell("a", verdict) };
+    let same = compared(cell("a", Verdict::SilentLoss), red(Verdict::SilentLoss));
+    assert_eq!((same.exit, same.changes.len(), same.changes[0].change), (10, 1, Change::Worse));
+    // A budget that is gone makes the verdict better and the run red.
+    let better = compared(cell("a", Verdict::OverBudget), red(Verdict::Delivered));
+    assert_eq!((better.exit, better.changes[0].change, better.changes[0].gates), (10, Change::Healed, true));
+    let before = compared(red(Verdict::SilentLoss), red(Verdict::SilentLoss));
+    assert_eq!((before.exit, before.changes.len()), (0, 0), "it was red before");
+}
+
+#[test]
 fn the_counts_of_a_cell_that_healed_gate_nothing() {
     let mut healed = counting(&[("webhook posts", 9)], 9);
     healed.verdict = Verdict::Delivered;
@@ -226,6 +238,9 @@ fn a_known_failure_is_tolerated_until_it_expires_and_stale_when_it_is_gone() {
     assert!(gone.stale[0].why.contains("passes now"), "{:?}", gone.stale);
     let nothing = with(&[known(&[], Verdict::SilentLoss, None)], today(), &well);
     assert_eq!((nothing.exit, nothing.stale[0].why.as_str()), (11, "it picks no cell"));
+    let twice = with(&[listed[0].clone(), listed[0].clone()], today(), &ill);
+    assert_eq!((twice.exit, twice.stale.len()), (11, 1));
+    assert!(twice.stale[0].why.contains("listed before it"), "{:?}", twice.stale);
     assert_eq!(with(&[known(&["a"], Verdict::SilentLoss, Some("other"))], today(), &ill).exit, 10);
     assert_eq!(with(&[known(&["a"], Verdict::LoudLoss, None)], today(), &ill).exit, 10);
 }

@@ -29,6 +29,8 @@ pub struct Seen {
     pub misses: u64,
     /// Updates that it sent on.
     pub updates: u64,
+    /// When it had the first text for a person, milliseconds since the epoch: a delta, or a bridge's committed message.
+    pub first_text: Option<u64>,
     /// What it shows of committed messages.
     pub view: String,
     /// Steps of which it saw a committed message with text.
@@ -95,7 +97,7 @@ impl Ear {
             self.at(event.seq);
             match &event.body {
                 Body::Chunk(place, chunk) => self.take(harness, *place, chunk, ordinal_of(event.seq)),
-                Body::Message(_) => self.committed(event),
+                Body::Message(_) => self.committed(harness, event),
                 _ => {}
             }
         }
@@ -148,6 +150,9 @@ impl Ear {
         seen.handled.extend(ordinal);
         let Some((kind, _, text)) = chunk.delta() else { return };
         seen.deltas_at.insert(place);
+        if kind == BlockKind::Text && !text.is_empty() {
+            seen.first_text.get_or_insert(harness.now());
+        }
         match self.consumer {
             Consumer::AcpPerDelta if kind != BlockKind::ToolCall && !text.is_empty() => seen.updates += 1,
             Consumer::Renderer => {
@@ -160,14 +165,17 @@ impl Ear {
     }
 
     /// A committed message, whole.
-    fn committed(&self, event: &Event) {
+    fn committed(&self, harness: &Harness, event: &Event) {
         let Body::Message(message) = &event.body else { return };
         let texts = message.blocks.iter().filter(|b| b.kind == BlockKind::Text && !b.text.is_empty());
         let mut seen = self.seen.borrow_mut();
         for block in texts {
             seen.messages_at.insert(Place { turn: message.turn, step: message.step });
             seen.view.push_str(&block.text);
-            seen.updates += u64::from(self.consumer == Consumer::Acp);
+            if self.consumer == Consumer::Acp {
+                seen.updates += 1;
+                seen.first_text.get_or_insert(harness.now());
+            }
         }
     }
 
@@ -219,7 +227,7 @@ impl Listener for Ear {
                 match &event.body {
                     Body::Chunk(place, chunk) if self.consumer != Consumer::Acp => (*place, chunk),
                     Body::Message(_) if session == self.session => {
-                        self.committed(event);
+                        self.committed(harness, event);
                         self.seen.borrow_mut().filtered += u64::from(self.consumer != Consumer::Acp);
                         return Ok(());
                     }
@@ -255,12 +263,12 @@ impl Listener for Ear {
 pub(super) struct Messages(pub(super) Rc<Ear>);
 
 impl Listener for Messages {
-    fn hear(&self, _: &Harness, what: Payload<'_>) -> Result<(), Thrown> {
+    fn hear(&self, harness: &Harness, what: Payload<'_>) -> Result<(), Thrown> {
         if let Payload::Logged { session, event } = what
             && session == self.0.session
             && !self.0.away.get()
         {
-            self.0.committed(event);
+            self.0.committed(harness, event);
         }
         Ok(())
     }

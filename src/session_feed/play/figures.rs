@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::Run;
 use super::listeners::Watcher;
 use super::settle::{Reading, Stored};
+use super::{BEGINS, Run};
 use crate::record::{Figure, Figures};
 use crate::session_feed::consumer::{AWAY, Consumer, agreement, request};
 use crate::session_feed::event::{Body, Event};
@@ -45,6 +45,7 @@ impl<S: Store + 'static> Run<'_, S> {
                 (F::StyleErrors, seen.style_errors),
                 (F::SeqGaps, seen.gaps),
             ]);
+            figures.extend(seen.first_text.map(|at| (F::FirstTextMs, at - BEGINS)));
             if matches!(self.plan.consumer, Consumer::LateJoiner | Consumer::Reconnecting) {
                 let handled: BTreeSet<u64> =
                     seen.handled.iter().chain(&attended.overflowed).copied().collect();
