@@ -146,6 +146,11 @@ impl Seconds {
         if (0.0..=YEAR_S).contains(&seconds) { Ok(Seconds(seconds)) } else { Err(NoSeconds(seconds)) }
     }
 
+    /// Whole seconds, at most a year of them.
+    pub fn from_secs(seconds: u16) -> Seconds {
+        Seconds(f64::from(seconds))
+    }
+
     /// The same as a duration.
     pub fn duration(self) -> std::time::Duration {
         std::time::Duration::from_secs_f64(self.0)

@@ -5,6 +5,7 @@
 
 pub mod advertised;
 pub mod client;
+pub mod fault;
 pub mod link;
 pub mod profile;
 pub mod rest;

@@ -37,6 +37,21 @@ pub async fn server_info(target: &Target) -> Result<Value, RestError> {
     Ok(serde_json::from_slice(&body).unwrap_or_default())
 }
 
+/// The durable events of the conversation, `GET …/events/search`, page after page.
+pub async fn events(target: &Target) -> Result<Vec<Value>, RestError> {
+    let path = format!("/api/conversations/{}/events/search?limit=100", target.conversation);
+    let (mut events, mut page) = (Vec::new(), String::new());
+    loop {
+        let body = exchange(target, Method::GET, &format!("{path}{page}"), Bytes::new()).await?;
+        let answer: Value = serde_json::from_slice(&body).unwrap_or_default();
+        events.extend(answer["items"].as_array().into_iter().flatten().cloned());
+        match answer["next_page_id"].as_str() {
+            Some(next) => page = format!("&page_id={next}"),
+            None => return Ok(events),
+        }
+    }
+}
+
 /// What the server advertises, `GET` of `path`, as text.
 pub async fn document(target: &Target, path: &str) -> Result<String, RestError> {
     let body = exchange(target, Method::GET, path, Bytes::new()).await?;
@@ -46,7 +61,7 @@ pub async fn document(target: &Target, path: &str) -> Result<String, RestError> 
 /// One request on a connection of its own; the body of an answer that is success.
 async fn exchange(target: &Target, method: Method, path: &str, body: Bytes) -> Result<Bytes, RestError> {
     let broken = |e: &dyn std::fmt::Display| RestError::Unreachable(e.to_string());
-    let (io, _) = target.dialer.dial().await.map_err(|e| broken(&e))?;
+    let (io, _) = target.dialer.direct().await.map_err(|e| broken(&e))?;
     let (mut sender, connection) =
         hyper::client::conn::http1::handshake(TokioIo::new(io)).await.map_err(|e| broken(&e))?;
     tokio::spawn(connection);

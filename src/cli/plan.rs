@@ -73,6 +73,7 @@ fn described(cell: &Planned) -> serde_json::Value {
             "client_release": cell.client,
             "workload": cell.workload.name,
             "mutation": cell.mutation.to_string(),
+            "fault": cell.fault,
             "expected": cell.expected,
         }),
         Planned::SessionFeed(cell) => json!({

@@ -30,6 +30,8 @@ pub(super) fn run(args: &Serve) -> Result<ExitCode, CliError> {
         keeps_notes: false,
         telemetry: false,
         auto_title: false,
+        faults: Vec::new(),
+        mortal: false,
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -81,6 +81,7 @@ pub(super) fn observe(produced: Vec<Piece>, fate: impl Fn(usize, &Piece) -> Fate
             due: 3,
             sent: 3,
             accepted: 3,
+            recovered: 0,
             rejected: BTreeMap::new(),
             reply_due: true,
             reply: true,

@@ -2,6 +2,7 @@
 //! joins them afterwards, by the order of frames on the connection.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +26,9 @@ pub enum Origin {
     Durable {
         /// Whether it is the reply itself.
         reply: bool,
+        /// Which one of its server it is, from 1, so that one that is sent twice counts once; 0 where nobody numbered it.
+        #[serde(default)]
+        number: u64,
     },
     /// Snapshots, session bookkeeping, errors.
     Other,
@@ -52,6 +56,9 @@ pub struct LinkTrace {
     pub stopped: Vec<Stopped>,
     /// Durable events that had been published before this connection subscribed; `None` if it never did.
     pub joined_after: Option<u64>,
+    /// Pieces that had been produced when it subscribed, or when it asked to be let in and was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub came_at: Option<PieceIndex>,
     /// Why this connection gets no deltas at all, when it gets none.
     pub carries_no_deltas: Option<Reason>,
     /// HTTP status, when the upgrade was refused.
@@ -69,6 +76,14 @@ impl LinkTrace {
             (None, None) => Reason::new("not_subscribed"),
         };
         self.sent.is_empty().then_some(why)
+    }
+
+    /// Why not a single frame was written on any of a client's connections, if none was.
+    pub fn none_attended(links: &[LinkTrace]) -> Option<Reason> {
+        match links {
+            [] => LinkTrace::default().unattended(),
+            _ => links.iter().map(LinkTrace::unattended).try_fold(None, |_, why| why.map(Some)).flatten(),
+        }
     }
 }
 
@@ -89,6 +104,12 @@ pub struct ServerTrace {
     pub reply: String,
     /// Whether the turn ended with *finished*.
     pub completed: bool,
+    /// The ids of the durable events, in the order of their numbers; empty where nobody numbers them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub durable_ids: Vec<String>,
+    /// The numbers of those that are a reply.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replies: Vec<u64>,
 }
 
 /// What became of one frame in the client.
@@ -119,13 +140,28 @@ pub struct Receipt {
     pub signal: Signal,
 }
 
+/// A connection that ended before the client was done, and after which it opened another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ended {
+    /// Receipts in the trace when it ended; those since the connection before are its own.
+    pub receipts: usize,
+    /// Why what it had not read stayed unread.
+    pub unread: Reason,
+}
+
 /// The client's notes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClientTrace {
     /// One per frame read, in order.
     pub receipts: Vec<Receipt>,
-    /// Frames that were still unread when the client stopped, with the reason.
+    /// The connections before the last one, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<Ended>,
+    /// Frames that were still unread on the last connection when the client stopped, with the reason.
     pub unread: Option<Reason>,
+    /// Ids of durable events that it read over REST after a reconnect and had not got from the socket.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recovered: Vec<String>,
     /// The loudest thing that the application could notice and that is about no single frame: a refusal, a
     /// close, a timeout.
     pub signal: Signal,
@@ -142,6 +178,14 @@ pub struct ClientTrace {
 }
 
 impl ClientTrace {
+    /// Its connections, in order: its receipts on each, and why the rest of each stayed unread.
+    pub fn connections(&self) -> impl Iterator<Item = (Range<usize>, Option<&Reason>)> {
+        let starts = std::iter::once(0).chain(self.earlier.iter().map(|ended| ended.receipts));
+        let ends = self.earlier.iter().map(|ended| (ended.receipts, Some(&ended.unread)));
+        let ends = ends.chain(std::iter::once((self.receipts.len(), self.unread.as_ref())));
+        starts.zip(ends).map(|(from, (to, unread))| (from..to, unread))
+    }
+
     /// What was noticed since the last call is about the frame with receipt number `at`, or about no frame.
     pub fn attribute(&mut self, at: Option<usize>) {
         let noticed = std::mem::take(&mut self.noticed);

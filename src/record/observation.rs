@@ -86,12 +86,20 @@ pub struct Durables {
     pub sent: u64,
     /// Taken by the client.
     pub accepted: u64,
+    /// Of those, read over REST after a reconnect and not got from a socket.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub recovered: u64,
     /// Refused by the client, by reason.
     pub rejected: BTreeMap<Reason, u64>,
     /// Whether the reply itself (the final message) was among those that were due.
     pub reply_due: bool,
     /// Whether it was taken.
     pub reply: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 /// What the tokens caused beside the sockets, in the server.

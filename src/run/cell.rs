@@ -1,23 +1,26 @@
 //! One cell: start the server, let the clients attend, start the turn, let everything settle, settle up.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
+use super::director::{self, Director, Set};
 use super::evidence::{Against, Read};
 use super::fault::CellFault;
 use super::observe::{Evening, observation};
 use super::parties::Parties;
 use crate::agent_server::client::Client;
+use crate::agent_server::fault::{Fault, Kind};
 use crate::agent_server::link::{self, Attended, Phase, Target};
 use crate::agent_server::profile::client::ClientChoice;
 use crate::agent_server::profile::{Profile, ServerTraits};
 use crate::agent_server::rest;
 use crate::agent_server::server::net::Listening;
-use crate::agent_server::server::{Clock, Dialer, Script, Server, ServerConfig, SinkModel};
+use crate::agent_server::server::{Clock, Dialer, Script, Server, ServerConfig, SinkModel, Stage};
 use crate::probe::ledger::Endpoint;
 use crate::record::Observation;
 use crate::scenario::Cell;
@@ -67,8 +70,18 @@ pub fn run_cell(
         ClockKind::Wall => builder.enable_all(),
     };
     let runtime = builder.build().map_err(|e| CellFault::Setup(e.to_string()))?;
-    let own = parties.own_server(&cell.client);
-    runtime.block_on(attended(cell, server, own, client, clock, seed.derive(&cell.id)))
+    let successor = |fault: &Fault| match &fault.kind {
+        Kind::Swap { server, .. } => parties.successor(cell, server).map(Some).ok_or_else(|| setup("server", server)),
+        Kind::Restart { .. } => Ok(parties.successor(cell, &cell.server)),
+        _ => Ok(None),
+    };
+    let cast = Cast {
+        server,
+        own: parties.own_server(&cell.client),
+        client,
+        successors: cell.faults.iter().map(successor).collect::<Result<_, _>>()?,
+    };
+    runtime.block_on(attended(cell, &cast, clock, seed.derive(&cell.id)))
 }
 
 /// What the model streams in that cell; the error says why no emulated server can.
@@ -85,36 +98,42 @@ fn load_stalls(cell: &Cell) -> Duration {
     cell.workload.stalls().into_iter().map(|(_, time)| time).sum()
 }
 
-async fn attended(
-    cell: &Cell,
-    server_profile: &Profile<ServerTraits>,
-    own: Option<&Profile<ServerTraits>>,
-    choice: &ClientChoice,
-    clock: ClockKind,
-    seed: Seed,
-) -> Result<Vec<Observation>, CellFault> {
+/// The parties of one cell.
+struct Cast<'a> {
+    server: &'a Profile<ServerTraits>,
+    own: Option<&'a Profile<ServerTraits>>,
+    client: &'a ClientChoice,
+    /// The server that takes the place of the first, fault by fault.
+    successors: Vec<Option<Arc<Profile<ServerTraits>>>>,
+}
+
+async fn attended(cell: &Cell, cast: &Cast<'_>, clock: ClockKind, seed: Seed) -> Result<Vec<Observation>, CellFault> {
     let setup = |e: &dyn std::fmt::Display| CellFault::Setup(e.to_string());
     let script = script(cell)?;
     let chunks = u32::try_from(script.chunks.len()).unwrap_or(u32::MAX);
     let length = script.gap.saturating_mul(chunks).saturating_add(load_stalls(cell));
     let user = script.user.clone();
+    let faults = &cell.faults[..];
     let config = ServerConfig {
         keys: vec![RIG_KEY.to_owned()],
         script,
         mutation: cell.mutation.clone(),
         seed,
-        sinks: vec![cell.sink.clone()],
+        sinks: vec![sink(cell)],
         keeps_notes: true,
         telemetry: true,
         auto_title: true,
+        faults: director::stream_faults(faults),
+        mortal: faults.iter().any(|fault| fault.kind.needs_mortal()),
     };
     let server_clock = if clock == ClockKind::Virtual { Clock::fixed() } else { Clock::wall() };
-    let server = Server::new(server_profile, config, server_clock);
+    let server = Server::new(cast.server, config, server_clock);
+    let stage = Stage::of(&server);
     let dialer = match clock {
-        ClockKind::Virtual => Dialer::memory(&server),
+        ClockKind::Virtual => Dialer::on(&stage),
         ClockKind::Wall => {
             let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-            let listening = Listening::bind(&server, any).await.map_err(|e| setup(&e))?;
+            let listening = Listening::on(&stage, any).await.map_err(|e| setup(&e))?;
             let addr = listening.addr().map_err(|e| setup(&e))?;
             tokio::spawn(listening.run());
             Dialer::Tcp(addr)
@@ -122,42 +141,85 @@ async fn attended(
     };
     let conversation = server.create_conversation().await;
     let target = Target { dialer, conversation, key: Some(RIG_KEY.to_owned()) };
-    let profile = &choice.profile;
+    let profile = &cast.client.profile;
+    let subscribers = 1..=cell.subscribers.max(1);
+    let later = |n: u32| faults.iter().any(|fault| fault.kind == Kind::Join && fault.concerns(n));
+    let set = Set {
+        stage: stage.clone(),
+        target: target.clone(),
+        ways: subscribers.clone().map(|_| Arc::default()).collect(),
+        endpoint: profile.traits.connect.endpoint,
+        successors: cast.successors.clone(),
+        doors: subscribers.clone().map(|n| watch::Sender::new(!later(n))).collect(),
+    };
+    let mut director = Director::new(faults, set.clone()).await;
     let (stop, stopped) = watch::channel(false);
     let mut attending = Vec::new();
-    for _ in 0..cell.subscribers.max(1) {
-        let client = Client::new(profile, choice.list.as_deref()).map_err(|e| setup(&e))?;
+    for (n, way) in subscribers.zip(&set.ways) {
+        let client = Client::new(profile, cast.client.list.as_deref()).map_err(|e| setup(&e))?;
         let (phase, mut phases) = watch::channel(Phase::Connecting);
-        let (target, traits, stopped) = (target.clone(), profile.traits.clone(), stopped.clone());
+        let mut own = target.clone();
+        if !faults.is_empty() {
+            own.dialer = own.dialer.through(way);
+        }
+        let (traits, stopped) = (profile.traits.clone(), stopped.clone());
+        let mut door = set.doors[n as usize - 1].subscribe();
         attending.push(tokio::spawn(async move {
             let mut read = Read::default();
-            let attended = link::attend_before(&target, &traits, client, &phase, stopped, &mut read).await;
+            let mut leaving = stopped.clone();
+            tokio::select! {
+                biased;
+                _ = door.wait_for(|open| *open) => {}
+                _ = leaving.wait_for(|stop| *stop) => {}
+            }
+            let attended = link::attend_before(&own, &traits, client, &phase, stopped, &mut read).await;
             (attended, read)
         }));
         // One after the other, so that who joins when is the same in every run. A client that never gets ready
         // is part of the answer; somebody else starts the turn all the same.
-        let _ = phases.wait_for(|p| *p != Phase::Connecting).await;
+        if !later(n) {
+            let _ = phases.wait_for(|p| *p != Phase::Connecting).await;
+        }
     }
+    let pulse = server.pulse();
+    director.begin(&pulse);
     rest::post_message(&target, &user, true).await.map_err(|e| setup(&e))?;
     let slack = if clock == ClockKind::Virtual { SLACK_VIRTUAL } else { SLACK_WALL };
     let limit = length.saturating_add(slack);
     timeout(limit, server.idle()).await.map_err(|_| CellFault::Deadline(limit.as_secs()))?;
-    settle(clock, server_profile, &server, &cell.sink).await;
+    director.done(limit).await;
+    // A fault may have started another turn, on another server.
+    let server = stage.server().unwrap_or(server);
+    timeout(limit, server.idle()).await.map_err(|_| CellFault::Deadline(limit.as_secs()))?;
+    set.ways.iter().for_each(|way| way.release());
+    settle(clock, cast.server, &server, &cell.sink).await;
     stop.send_replace(true);
     let mut all: Vec<(Attended, Read)> = Vec::new();
     for client in attending {
         all.push(client.await.map_err(|e| CellFault::Panicked(e.to_string()))?);
     }
+    if let Some(missing) = director.missing(Some(&server)).first() {
+        return Err(CellFault::NeverFired(missing.clone()));
+    }
     let evening = Evening { notes: server.notes(), side_effects: server.side_effects() };
     let against = Against {
-        server: server_profile,
-        own,
+        server: cast.server,
+        own: cast.own,
         mutation: &cell.mutation,
         legacy: profile.traits.connect.endpoint == Endpoint::Events,
         shows: &profile.traits.shows,
     };
     let observed = |(attended, read)| observation(&evening, profile, attended, &read, &against);
     Ok(all.into_iter().map(observed).collect())
+}
+
+/// The webhook sink, as slow as a fault makes it.
+fn sink(cell: &Cell) -> SinkModel {
+    let slow = cell.faults.iter().find_map(|fault| match fault.kind {
+        Kind::SlowSink { latency } => Some(latency),
+        _ => None,
+    });
+    SinkModel { latency: slow.unwrap_or(cell.sink.latency), ..cell.sink.clone() }
 }
 
 /// Lets frames arrive. Where time costs nothing, webhooks flush when they would; else the server is closed,

@@ -41,7 +41,8 @@ impl Onlooker for Read {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ends<'a> {
     pub(super) notes: &'a Notes,
-    pub(super) link: &'a LinkTrace,
+    /// The client's connections, in order.
+    pub(super) links: &'a [LinkTrace],
     pub(super) trace: &'a ClientTrace,
     pub(super) read: &'a Read,
 }
@@ -64,11 +65,15 @@ impl Ends<'_> {
     /// How the text came in time. None where nothing came.
     pub(super) fn times(&self) -> Option<Times> {
         let (mut delays, mut arrivals) = (Vec::new(), Vec::new());
-        for ((origin, receipt), at) in self.link.sent.iter().zip(&self.trace.receipts).zip(&self.read.at) {
+        for (origin, k) in self.read_frames() {
+            let (Some(receipt), Some(at)) = (k.and_then(|k| self.trace.receipts.get(k)), k.and_then(|k| self.read.at.get(k)))
+            else {
+                continue;
+            };
             let (Origin::Delta { first, .. }, Fate::Reached { .. }) = (origin, &receipt.fate) else {
                 continue;
             };
-            if let Some(produced) = self.notes.produced_at.get(*first as usize) {
+            if let Some(produced) = self.notes.produced_at.get(first as usize) {
                 delays.push(micros(*produced, *at));
             }
             arrivals.push(*at);
@@ -81,11 +86,11 @@ impl Ends<'_> {
     /// The first frame whose text did not reach the application as it was produced. None where all of it did.
     pub(super) fn first_frame(&self, hops: &[HopFlow], against: &Against<'_>) -> Option<FirstFrame> {
         let mut number = 0;
-        for (k, origin) in self.link.sent.iter().enumerate() {
-            let Origin::Delta { first, count } = *origin else { continue };
+        for (origin, k) in self.read_frames() {
+            let Origin::Delta { first, count } = origin else { continue };
             number += 1;
             let produced = self.pieces(first, count);
-            let Some(receipt) = self.trace.receipts.get(k) else { break };
+            let Some((k, receipt)) = k.and_then(|k| Some((k, self.trace.receipts.get(k)?))) else { continue };
             let Some((hop, reason)) = stopped(&receipt.fate, produced, against.shows) else { continue };
             let (text, bytes) = self.read.texts.get(k)?;
             let after = FrameText {
@@ -103,6 +108,14 @@ impl Ends<'_> {
         let (hop, reason) = lost.into_iter().find(|(_, reason)| !reason.by_design())?;
         let before = against.before(self.pieces(0, 1));
         Some(FirstFrame { number: 1, hop, reason: Some(reason.clone()), before, after: None })
+    }
+
+    /// Every frame that was written to this client, with the place of its receipt, if it was read.
+    fn read_frames(&self) -> impl Iterator<Item = (Origin, Option<usize>)> {
+        self.links.iter().zip(self.trace.connections()).flat_map(|(link, (read, _))| {
+            let place = move |k: usize| Some(read.start + k).filter(|at| read.contains(at));
+            link.sent.iter().enumerate().map(move |(k, origin)| (*origin, place(k)))
+        })
     }
 
     fn pieces(&self, first: u32, count: u32) -> &[Piece] {

@@ -116,6 +116,8 @@ async fn streamed(
         keeps_notes: false,
         telemetry: true,
         auto_title: true,
+        faults: Vec::new(),
+        mortal: false,
     };
     let server = Server::new(profile, config, Clock::fixed());
     let conversation = server.create_conversation().await;

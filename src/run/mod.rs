@@ -7,6 +7,7 @@ pub mod attach;
 pub mod calibrate;
 pub mod calibrate_server;
 mod cell;
+mod director;
 mod evidence;
 pub mod fanout;
 mod fault;

@@ -5,6 +5,7 @@ use crate::agent_server::link::Attended;
 use crate::agent_server::profile::Profile;
 use crate::agent_server::profile::client::ClientTraits;
 use crate::agent_server::server::Notes;
+use crate::probe::trace::LinkTrace;
 use crate::probe::{Ledger, Seat};
 use crate::record::{Figures, Observation, SideEffects};
 
@@ -23,12 +24,13 @@ pub(super) fn observation(
     against: &Against<'_>,
 ) -> Observation {
     let notes = &evening.notes;
-    let link = attended.peer.and_then(|p| notes.links.get(&p)).cloned().unwrap_or_default();
+    let links: Vec<LinkTrace> =
+        attended.peers.iter().map(|peer| notes.links.get(peer).cloned().unwrap_or_default()).collect();
     let trace = attended.trace;
     let traits = &profile.traits;
     let seat = Seat { endpoint: traits.connect.endpoint, shows: &traits.shows, streams: traits.streams };
-    let ledger = Ledger::settle(&notes.server, seat, &link, &trace);
-    let ends = Ends { notes, link: &link, trace: &trace, read };
+    let ledger = Ledger::settle(&notes.server, seat, &links, &trace);
+    let ends = Ends { notes, links: &links, trace: &trace, read };
     let (first_frame, times) = (ends.first_frame(&Ledger::total(&ledger.flows), against), ends.times());
     Observation {
         streams: profile.traits.streams,
@@ -38,7 +40,7 @@ pub(super) fn observation(
         reply: notes.server.reply.clone(),
         view: trace.view,
         completed: notes.server.completed,
-        unattended: link.unattended(),
+        unattended: LinkTrace::none_attended(&links),
         durables: ledger.durables,
         flows: ledger.flows,
         signal: ledger.signal,

@@ -5,6 +5,7 @@ use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use crate::agent_server::client::Client;
+use crate::agent_server::fault::Kind;
 use crate::agent_server::profile::client::ClientChoice;
 use crate::agent_server::profile::{Catalogue, Profile, ProfileError, ServerTraits};
 use crate::scenario::{Cell, FeedCell};
@@ -33,6 +34,12 @@ impl Parties {
         for cell in cells {
             if let Entry::Vacant(place) = parties.servers.entry(key(cell)) {
                 place.insert(Arc::new(catalogue.server_with(&cell.server, &cell.traits)?));
+            }
+            for fault in cell.faults.iter() {
+                let Kind::Swap { server, .. } = &fault.kind else { continue };
+                if let Entry::Vacant(place) = parties.servers.entry((server.clone(), cell.traits.to_string())) {
+                    place.insert(Arc::new(catalogue.server_with(server.as_str(), &cell.traits)?));
+                }
             }
             if !parties.clients.contains_key(&cell.client) {
                 let choice = catalogue.client(&cell.client)?;
@@ -69,6 +76,11 @@ impl Parties {
 
     pub(super) fn server(&self, cell: &Cell) -> Option<&Profile<ServerTraits>> {
         self.servers.get(&key(cell)).map(Arc::as_ref)
+    }
+
+    /// The server of that name, with the cell's traits laid over it.
+    pub(super) fn successor(&self, cell: &Cell, name: &str) -> Option<Arc<Profile<ServerTraits>>> {
+        self.servers.get(&(name.to_owned(), cell.traits.to_string())).cloned()
     }
 
     /// The server that the client was released with, if there is a profile of it.

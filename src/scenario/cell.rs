@@ -7,6 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::aside::{Aside, Does};
 use super::workload::Workload;
+use crate::agent_server::fault::Fault;
 use crate::agent_server::server::SinkModel;
 use crate::record::{Budget, Consumer, Expected, Known};
 use crate::wire::Mutation;
@@ -14,8 +15,9 @@ use crate::wire::Mutation;
 /// One server, one client, one workload and one mutation, every name resolved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
-    /// Path-shaped: scenario / server / client / workload / mutation, blanks in the mutation written as commas:
-    /// `release-skew/1.58.2/python-1.55.1/chat/none`. A callback list is a component of its own.
+    /// Path-shaped: scenario / server / client / workload / what is bent, blanks written as commas:
+    /// `release-skew/1.58.2/python-1.55.1/chat/none`. A callback list is a component of its own. What is bent is the mutation,
+    /// the fault, or both with a `+` between.
     pub id: String,
     /// Scenario name.
     pub scenario: String,
@@ -33,6 +35,10 @@ pub struct Cell {
     pub workload: Arc<Workload>,
     /// What happens to each delta frame.
     pub mutation: Mutation,
+    /// The name of what goes wrong, `none` for nothing.
+    pub fault: String,
+    /// What goes wrong.
+    pub faults: Arc<Vec<Fault>>,
     /// Consumers that must never see a delta.
     pub must_not_receive: BTreeSet<Consumer>,
     /// Traits that are laid over the server's.
@@ -55,9 +61,7 @@ pub struct Cell {
 impl Cell {
     /// The cell with its id and hash set from everything else.
     pub(super) fn identified(mut self) -> Cell {
-        let mutation = self.mutation.to_string().replace(char::is_whitespace, ",");
-        let parts = [&self.scenario, &self.server, &self.client, &self.workload.name, &mutation];
-        self.id = parts.map(String::as_str).join("/");
+        self.id = self.path();
         self.hash = self.digest();
         self
     }
@@ -74,9 +78,22 @@ impl Cell {
             self.client_asked = vec![client.to_owned()];
         }
         client.clone_into(&mut self.client);
-        let mutation = self.mutation.to_string().replace(char::is_whitespace, ",");
-        let parts = [&self.scenario, &self.server, &self.client, &self.workload.name, &mutation];
-        self.id = parts.map(String::as_str).join("/");
+        self.id = self.path();
+    }
+
+    fn path(&self) -> String {
+        let bent = self.bent().replace(char::is_whitespace, ",");
+        let parts = [&self.scenario, &self.server, &self.client, &self.workload.name, &bent];
+        parts.map(String::as_str).join("/")
+    }
+
+    /// What is bent in it: the mutation, the fault, or both with a `+` between.
+    pub fn bent(&self) -> String {
+        match (self.mutation.is_none(), self.faults.is_empty()) {
+            (_, true) => self.mutation.to_string(),
+            (true, false) => self.fault.clone(),
+            (false, false) => format!("{} + {}", self.mutation, self.fault),
+        }
     }
 
     fn digest(&self) -> String {
@@ -104,6 +121,9 @@ impl Cell {
         }
         if let Some(bytes) = load.chunk_bytes {
             spec.put("chunk_bytes").put((bytes.get() as u64).to_be_bytes());
+        }
+        for fault in self.faults.iter() {
+            spec.put("fault").put(fault.written());
         }
         // What most cells do not have is only there where it is, so that their hashes stay what they were.
         if !self.traits.is_empty() {

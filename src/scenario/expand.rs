@@ -4,11 +4,13 @@ use super::axis::{self, Client, Server};
 use super::budget::budget;
 use super::cell::Cell;
 use super::diagnostic::ScenarioError;
+use super::fault::FaultSet;
 use super::load::Scenario;
 use super::names::Names;
 use super::pattern::Glob;
 use super::rule::{Axes, Place};
 use crate::record::{Expected, Verdict};
+use crate::wire::Mutation;
 
 /// What a person picked on the command line; empty picks everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -65,13 +67,14 @@ fn pair(scenario: &Scenario, server: &Server, client: &Client) -> Vec<Cell> {
     clients.extend(client.asked.iter().cloned());
     let mut cells = Vec::new();
     for workload in &scenario.workloads {
-        for mutation in &scenario.mutations {
+        for (mutation, fault) in bent(scenario) {
             let written = mutation.to_string();
             let place = Place {
                 server: &servers,
                 client: &clients,
                 workload: &workload.name,
                 mutation: &written,
+                fault: &fault.name,
                 policy: "",
             };
             if !wanted(&scenario.include, &scenario.exclude, place) {
@@ -89,6 +92,8 @@ fn pair(scenario: &Scenario, server: &Server, client: &Client) -> Vec<Cell> {
                 mutation: mutation.clone(),
                 must_not_receive: scenario.must_not_receive.clone(),
                 traits: scenario.traits.clone(),
+                fault: fault.name.clone(),
+                faults: fault.faults.clone(),
                 sink: scenario.sink.clone(),
                 subscribers: scenario.subscribers,
                 budget: budget(&scenario.budget, place, workload, scenario.subscribers),
@@ -100,6 +105,11 @@ fn pair(scenario: &Scenario, server: &Server, client: &Client) -> Vec<Cell> {
         }
     }
     cells
+}
+
+/// Every mutation under every fault.
+fn bent(scenario: &Scenario) -> impl Iterator<Item = (&Mutation, &FaultSet)> {
+    scenario.mutations.iter().flat_map(|mutation| scenario.faults.iter().map(move |fault| (mutation, fault)))
 }
 
 /// Whether a cell is kept: one include matches, if there are any, and no exclude does.

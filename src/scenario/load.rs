@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::budget::Allowance;
 use super::diagnostic::ScenarioError;
+use super::fault::FaultSet;
 use super::names::Names;
 use super::parse;
 use super::rule::Axes;
@@ -34,6 +35,8 @@ pub struct Scenario {
     pub workloads: Vec<Arc<Workload>>,
     /// Frame mutations.
     pub mutations: Vec<Mutation>,
+    /// What goes wrong, one after the other.
+    pub faults: Vec<FaultSet>,
     /// Consumers that must never see a delta.
     pub must_not_receive: BTreeSet<Consumer>,
     /// Traits that are laid over those of every server.

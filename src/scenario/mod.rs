@@ -24,6 +24,7 @@
 //! | `servers`, `clients` | names, releases that an era covers, globs over profile names; `python@same`; `NAME/LIST` for a callback list |
 //! | `workloads` | names of `[workload.NAME]` tables |
 //! | `mutations` | frame mutations (see [`crate::wire::mutation`]); `["none"]` if absent |
+//! | `faults` | names of `[[fault.NAME]]` lists, and `none`; `["none"]` if absent: see below |
 //! | `must_not_receive` | consumers that must never see a delta: `webhook`, `telemetry`, `idle`, `event_store` |
 //! | `[workload.NAME]` | `tokens` or `generate`; `rate` (tokens a second, 50), `user` (`"hi"`), `finish` (`message`, `finish-tool`), `chunk_bytes` (of the model's writes, live only) |
 //! | an item of `tokens` | `text`, `reasoning`, `repeat`; `stall_s` (silence before it); for released servers `tool` with `arguments`, and at the end `error`, at the start with a `status` |
@@ -35,7 +36,7 @@
 //! | `[[expect]]` | patterns, `verdict`, and if wanted `scope`, `lost_at`, `signal`, `reason`, `over` (the broken budgets), `because` |
 //! | `[[known]]` | patterns, `verdict`, `reason`, `link`, `expires` (a date), and if wanted `lost_at` |
 //!
-//! Patterns are `server`, `client`, `workload` and `mutation`, each a glob or a list of globs. A party goes by the
+//! Patterns are `server`, `client`, `workload`, `mutation` and `fault`, each a glob or a list of globs. A party goes by the
 //! name asked for and by its profile's name, and a client that its server ships also by `python@same`.
 //!
 //! # Budgets
@@ -53,6 +54,48 @@
 //! and `S` (subscribers), with `+ - * / ( )`, `ceil`, `floor`, `min` and `max`. Of several limits in a list all have
 //! to hold. Of all tables that match a cell, the first that limits a metric counts for it. *Per token* divides by `N`.
 //! `cpu_ratio_vs` is measured by the clock on the wall only; where it was not, the cell says so.
+//!
+//! # Faults
+//!
+//! ```toml
+//! faults = ["none", "dropped"]
+//!
+//! [[fault.dropped]]
+//! kind = "close"
+//! code = 1011
+//! at = "token 40"
+//! ```
+//!
+//! Several tables of one name are at work together. When: `at = "token 40"` (the model's chunks, from 1), `at = "12s"` (since the
+//! person's message), `after = "first delta"`, `"reply"` or `"turn"` with `by = "1.4s"`; from the beginning without either. Where:
+//! `hop`, which every kind has one of by itself. For whom: `subscriber = 2` of several. A fault that never came makes its cell
+//! `not_run`: what did not happen has not been tested.
+//!
+//! | kind | takes | what it does |
+//! |---|---|---|
+//! | `close` | `code`, `reason` | the server closes the connection |
+//! | `abort` | | the connection is gone without a close |
+//! | `silence` | `for` | half open: nothing passes, nobody is told |
+//! | `stall`, `slow` | `for`; `bytes_per_s` | the client does not read, or slowly |
+//! | `buffer` | `bytes`, `for` or `until = "turn"` | a proxy collects what the server sends; `for = "40ms"` is how Nagle clusters |
+//! | `lifetime` | `every` | a proxy ends every connection at that age |
+//! | `handshake` | `for`, `times` | the next handshakes take that long |
+//! | `refuse` | `status`, `times` | the next upgrades are refused |
+//! | `fragment` | `bytes` | reads of so many bytes; with `hop = "sent"` WebSocket fragments |
+//! | `no_pong` | | the client's pings are not answered |
+//! | `join` | | the subscriber connects only then |
+//! | `inject` | `frame` or `bytes` | a frame that no release sends |
+//! | `duplicate`, `reorder`, `late` | `times`, `every` | a delta comes again, after the next one, after the reply |
+//! | `delay` | `lane`, `for` | `deltas` or `durables` come later than they are due |
+//! | `lossy` | `bytes` | somebody between decodes UTF-8 piece by piece |
+//! | `final` | `append` | the reply is not the sum of its deltas |
+//! | `replay_deltas` | `count` | who connects gets the last deltas again |
+//! | `say` | `text` or `bytes`, `run` | the person says something |
+//! | `tool`, `provider_error`, `cancel`, `retry` | `name`; `message` | what an agent's turn meets |
+//! | `block` | `for` | the server's event loop hangs |
+//! | `fail_append` | `times` | the event log takes no more |
+//! | `restart`, `swap` | `down`; `server` | the server goes, and comes back as itself or as another one |
+//! | `slow_sink` | `for` | the webhook sink takes its time |
 //!
 //! # Editors
 //!
@@ -81,6 +124,7 @@ mod complaints;
 mod diagnostic;
 mod expand;
 mod expression;
+mod fault;
 pub mod feed;
 mod known_list;
 mod limit;
@@ -105,6 +149,7 @@ pub use budget::Allowance;
 pub use cell::Cell;
 pub use diagnostic::{Fault, ScenarioError};
 pub use expand::{Selection, expand};
+pub use fault::FaultSet;
 pub use feed::{FeedCell, FeedScenario, expand_feed};
 pub use known_list::{KnownEntry, KnownList};
 pub use load::Scenario;

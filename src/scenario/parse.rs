@@ -10,6 +10,7 @@ use toml::de::DeTable;
 use super::axis;
 use super::budget::Allowance;
 use super::diagnostic::Fault;
+use super::fault;
 use super::load::{Scenario, stem};
 use super::names::Names;
 use super::pattern::Glob;
@@ -34,6 +35,7 @@ struct Terms<'a, N> {
     names: &'a N,
     workloads: Vec<String>,
     mutations: Vec<String>,
+    faults: Vec<String>,
 }
 
 /// The file as a table. A broken file has one fault: whatever follows the first is guesswork.
@@ -103,7 +105,13 @@ fn read(
     let subscribers = file.count("subscribers", 1, MAX_SUBSCRIBERS, faults).unwrap_or(1);
     let subscribers = u32::try_from(subscribers).unwrap_or(1);
 
-    let known = Terms { names, workloads: defined, mutations: written(&mutations) };
+    let bent = fault::read(&mut file, subscribers, names, faults);
+    let known = Terms {
+        names,
+        workloads: defined,
+        mutations: written(&mutations),
+        faults: bent.iter().map(|set| set.name.clone()).collect(),
+    };
     let include = plain(&mut file, "include", &known, faults);
     let exclude = plain(&mut file, "exclude", &known, faults);
     let budgets = file.one_or_more_tables("budget", faults).into_iter().map(|mut section| {
@@ -135,6 +143,7 @@ fn read(
         clients: values(clients.as_deref()),
         workloads,
         mutations,
+        faults: bent,
         must_not_receive,
         traits,
         sink,
@@ -260,6 +269,9 @@ fn axes<N: Names>(section: &mut Section<'_>, known: &Terms<'_, N>, faults: &mut 
         }),
         mutation: globs("mutation", faults, &|text, faults| {
             listed(text, "mutation of this scenario", &known.mutations, faults);
+        }),
+        fault: globs("fault", faults, &|text, faults| {
+            listed(text, "fault of this scenario", &known.faults, faults);
         }),
         policy: Vec::new(),
     }

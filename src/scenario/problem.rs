@@ -141,6 +141,22 @@ pub enum Problem {
         /// How far the longest workload goes.
         hint: String,
     },
+    /// A moment or a time that does not read, or two of them.
+    #[error("`{word}` is no moment of a fault")]
+    BadMoment {
+        /// What was written.
+        word: String,
+        /// What would be right.
+        expected: String,
+    },
+    /// A fault that cannot be there, or then, or for them.
+    #[error("a fault of kind `{what}` {why}")]
+    Misplaced {
+        /// The kind.
+        what: &'static str,
+        /// What is wrong, and what is right.
+        why: String,
+    },
     /// A workload that streams nothing, or says twice what it streams.
     #[error("workload `{name}` needs either `tokens` or `generate`")]
     TokenSource {
@@ -192,6 +208,7 @@ impl Problem {
             | Problem::BadForm { hint, .. }
             | Problem::Unreached { hint, .. }
             | Problem::UnknownWord { hint, .. } => hint,
+            Problem::BadMoment { expected, .. } => expected,
             Problem::OtherSubject { .. } => "`skewlab matrix` and `skewlab plan` run both subjects",
             Problem::FeedSource { .. } => {
                 "reply = \"text\", tokens = [{ text = \"Hel\" }], or shape = { events = 104, chunks = 93, steps = 2, texts = 1 }"

@@ -13,6 +13,8 @@ pub struct Place<'a> {
     pub workload: &'a str,
     /// The mutation; of a session feed the fault.
     pub mutation: &'a str,
+    /// The name of what goes wrong; of a session feed that is its mutation, and this is empty.
+    pub fault: &'a str,
     /// The flush policy of a session feed; empty where there is none.
     pub policy: &'a str,
 }
@@ -28,6 +30,8 @@ pub struct Axes {
     pub workload: Vec<Glob>,
     /// The same for the mutation.
     pub mutation: Vec<Glob>,
+    /// The same for what goes wrong.
+    pub fault: Vec<Glob>,
     /// The same for the flush policy.
     pub policy: Vec<Glob>,
 }
@@ -38,6 +42,7 @@ impl Axes {
         any(&self.server, place.server.iter().map(String::as_str))
             && any(&self.client, place.client.iter().map(String::as_str))
             && self.reaches(place.workload, place.mutation)
+            && any(&self.fault, std::iter::once(place.fault))
             && any(&self.policy, std::iter::once(place.policy))
     }
 }
@@ -69,6 +74,7 @@ mod tests {
             client: &client,
             workload: "chat",
             mutation: "-id",
+            fault: "none",
             policy: "",
         })
     }

@@ -23,6 +23,10 @@ impl Faults {
         self.0.is_empty()
     }
 
+    pub(super) fn count(&self) -> usize {
+        self.0.len()
+    }
+
     /// The faults in file order.
     pub(super) fn sorted(mut self) -> Vec<Fault> {
         self.0.sort_by_key(|f| (f.span.start, f.span.end));
@@ -38,11 +42,12 @@ pub(super) struct Section<'a> {
     pub(super) span: Range<usize>,
     table: &'a DeTable<'a>,
     asked: BTreeSet<&'static str>,
+    forgiven: bool,
 }
 
 impl<'a> Section<'a> {
     pub(super) fn new(name: impl Into<String>, span: Range<usize>, table: &'a DeTable<'a>) -> Section<'a> {
-        Section { name: name.into(), span, table, asked: BTreeSet::new() }
+        Section { name: name.into(), span, table, asked: BTreeSet::new(), forgiven: false }
     }
 
     /// Whether it has no key but these.
@@ -223,8 +228,59 @@ impl<'a> Section<'a> {
         sections
     }
 
+    /// The lists of tables of `[[key.NAME]]`, by NAME.
+    pub(super) fn named_lists(
+        &mut self,
+        key: &'static str,
+        faults: &mut Faults,
+    ) -> Vec<(Spanned<String>, Vec<Section<'a>>)> {
+        let Some(value) = self.value(key) else { return Vec::new() };
+        let Some(table) = value.get_ref().as_table() else {
+            wrong(key, "a table of lists", value, faults);
+            return Vec::new();
+        };
+        let mut entries: Vec<_> = table.iter().collect();
+        entries.sort_by_key(|(name, _)| name.span().start);
+        let mut lists = Vec::new();
+        for (name, items) in entries {
+            let called = Spanned::new(name.span(), name.get_ref().clone().into_owned());
+            let shown = format!("[[{key}.{}]]", called.get_ref());
+            let Some(items) = items.get_ref().as_array() else {
+                wrong(&shown, "a list of tables", items, faults);
+                continue;
+            };
+            let mut sections = Vec::new();
+            for item in items {
+                match item.get_ref().as_table() {
+                    Some(table) => sections.push(Section::new(shown.clone(), item.span(), table)),
+                    None => wrong(&shown, "a list of tables", item, faults),
+                }
+            }
+            lists.push((called, sections));
+        }
+        lists
+    }
+
+    /// `true` or `false`.
+    pub(super) fn flag(&mut self, key: &'static str, faults: &mut Faults) -> Option<bool> {
+        let value = self.value(key)?;
+        let flag = value.get_ref().as_bool();
+        if flag.is_none() {
+            wrong(key, "`true` or `false`", value, faults);
+        }
+        flag
+    }
+
+    /// Nothing more is said of its keys: what they mean hangs on one that is wrong.
+    pub(super) fn forgive(&mut self) {
+        self.forgiven = true;
+    }
+
     /// Reports the keys that nobody asked for.
     pub(super) fn finish(self, faults: &mut Faults) {
+        if self.forgiven {
+            return;
+        }
         for key in self.table.keys().filter(|k| !self.asked.contains(k.get_ref().as_ref())) {
             let hint = hint(key.get_ref(), &self.asked.iter().copied().collect::<Vec<_>>());
             let problem =

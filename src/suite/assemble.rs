@@ -68,7 +68,7 @@ impl<'a> About<'a> {
             client_release: &cell.client,
             client_asked: cell.client_asked.clone(),
             workload: &cell.workload.name,
-            mutation: cell.mutation.to_string(),
+            mutation: cell.bent(),
             duties: Duties { must_not_receive: cell.must_not_receive.clone(), budget: cell.budget.clone() },
             expected: &cell.expected,
             known: cell.known.as_ref(),

@@ -85,6 +85,13 @@ pub enum EventBody {
         /// Exception text.
         detail: String,
     },
+    /// A run that failed.
+    ConversationError {
+        /// Exception class name.
+        code: String,
+        /// Exception text.
+        detail: String,
+    },
 }
 
 /// The body of a `MessageEvent`.
@@ -145,6 +152,7 @@ impl Event {
             EventBody::SystemPrompt { .. } => "SystemPromptEvent",
             EventBody::StateUpdate { .. } => "ConversationStateUpdateEvent",
             EventBody::ServerError { .. } => "ServerErrorEvent",
+            EventBody::ConversationError { .. } => "ConversationErrorEvent",
         }
     }
 
@@ -191,7 +199,7 @@ impl EventBody {
             EventBody::StateUpdate { key, value } => {
                 f.put("key", key.as_str()).put("value", value.clone());
             }
-            EventBody::ServerError { code, detail } => {
+            EventBody::ServerError { code, detail } | EventBody::ConversationError { code, detail } => {
                 f.put("code", code.as_str()).put("detail", detail.as_str());
             }
         }

@@ -62,6 +62,8 @@ pub(crate) async fn server(release: &str) -> (Server, Dialer, String) {
         keeps_notes: true,
         telemetry: false,
         auto_title: false,
+        faults: Vec::new(),
+        mortal: false,
     };
     let server = Server::new(&profile, config, Clock::fixed());
     let conversation = server.create_conversation().await;

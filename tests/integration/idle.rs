@@ -195,6 +195,8 @@ async fn server(release: &str, script: Script) -> (Server, String) {
         keeps_notes: false,
         telemetry: false,
         auto_title: false,
+        faults: Vec::new(),
+        mortal: false,
     };
     let server = Server::new(&profile, config, Clock::fixed());
     let conversation = server.create_conversation().await;

@@ -61,6 +61,8 @@ impl Served {
             keeps_notes: false,
             telemetry: false,
             auto_title: false,
+            faults: Vec::new(),
+            mortal: false,
         };
         let (tell, told) = std::sync::mpsc::channel();
         std::thread::spawn(move || {

@@ -107,6 +107,8 @@ async fn emulated(release: &str, sink: SinkModel, turns: &[Turn]) -> Vec<Seen> {
         keeps_notes: true,
         telemetry: false,
         auto_title: false,
+        faults: Vec::new(),
+        mortal: false,
     };
     let server = Server::new(&profile, config, Clock::fixed());
     let conversation = server.create_conversation().await;

@@ -50,6 +50,7 @@ pub(super) mod minimum;
 mod slots;
 mod turn;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -61,7 +62,7 @@ use self::app::App;
 use self::decoder::{Decoder, Refused};
 use self::delivery::Delivery;
 use self::desk::{Desk, stopped};
-use crate::agent_server::profile::client::{ClientTraits, Ready};
+use crate::agent_server::profile::client::{ClientTraits, Ready, Reconcile};
 use crate::agent_server::profile::{Profile, ProfileError};
 use crate::probe::{ClientTrace, Fate};
 use crate::record::Hop;
@@ -88,6 +89,11 @@ pub struct Client {
     refused_durable: Option<usize>,
     /// The exception of the last frame, if it met one.
     fault: Option<String>,
+    /// Ids of the events that it took, if it compares them with the log after a reconnect.
+    taken: BTreeSet<String>,
+    /// It has connected again, and compares once it has a state.
+    again: bool,
+    wants_events: bool,
 }
 
 /// The events that REST has too. States and deltas are none of them.
@@ -107,6 +113,9 @@ impl Client {
             ended: false,
             refused_durable: None,
             fault: None,
+            taken: BTreeSet::new(),
+            again: false,
+            wants_events: false,
             traits,
         })
     }
@@ -152,10 +161,36 @@ impl Client {
             desk.note(|f| &f.guard, reason.as_str());
             return desk.receipt(Fate::Stopped { hop: Hop::Admitted, reason });
         }
+        let compares = self.traits.reconnect.reconcile != Reconcile::Nothing || self.traits.reconnect.rereads;
+        let id = if compares { event_id(&value) } else { None };
         self.app.take(value, &mut desk);
         let taken = matches!(trace.receipts.last().map(|r| &r.fate), Some(Fate::Reached { .. }));
+        self.taken.extend(id.filter(|_| taken));
+        self.wants_events |= taken && state && std::mem::take(&mut self.again);
         self.ready |= taken && state;
         self.ended |= taken && ends;
+    }
+
+    /// A connection stands; `again` after an earlier one.
+    pub fn opened(&mut self, again: bool) {
+        self.again = again;
+    }
+
+    /// Whether it would read the durable events over REST now; asked once.
+    pub fn wants_events(&mut self) -> bool {
+        std::mem::take(&mut self.wants_events)
+    }
+
+    /// The durable events as REST has them: those that it had not are noted, as far as its event model takes them.
+    pub fn reconcile(&mut self, events: &[Value], trace: &mut ClientTrace) {
+        for event in events {
+            let Some(id) = event_id(event).filter(|id| !self.taken.contains(id)) else { continue };
+            if self.decoder.decode(Incoming::Text(&event.to_string())).is_ok() {
+                self.ended |= turn::ends(event);
+                self.taken.insert(id.clone());
+                trace.recovered.push(id);
+            }
+        }
     }
 
     /// Whether it counts as connected.
@@ -227,6 +262,10 @@ impl Client {
         }
         trace.view = self.app.view();
     }
+}
+
+fn event_id(event: &Value) -> Option<String> {
+    event.get("id").and_then(Value::as_str).map(str::to_owned)
 }
 
 /// Whether a frame that was refused is one of those events.

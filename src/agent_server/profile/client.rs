@@ -3,6 +3,7 @@
 mod choice;
 mod failure;
 mod listen;
+mod reconnect;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 pub use choice::ClientChoice;
 pub use failure::{CloseRule, Failure, FailureTraits};
 pub use listen::{ListenTraits, Listening};
+pub use reconnect::{Keepalive, Reconcile, ReconnectTraits, Retry};
 pub use store::{Deltas, Finalise, Merge, NonString, StoreTraits, ToolAction};
 
 use crate::probe::ledger::Endpoint;
@@ -32,6 +34,9 @@ pub struct ClientTraits {
     pub shows: Vec<Class>,
     /// How it connects.
     pub connect: ConnectTraits,
+    /// What it does when a connection ends or does not come about.
+    #[serde(default)]
+    pub reconnect: ReconnectTraits,
     /// How it reads a frame as JSON.
     pub json: JsonTraits,
     /// What it makes of the JSON.

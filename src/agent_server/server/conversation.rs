@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
+use tokio::task::AbortHandle;
 
 use super::bus::{Bus, Full, Published, SubscriptionId};
 use super::idle::{Cause, ConversationClocks};
@@ -39,11 +40,18 @@ pub struct Conversation {
     /// Session sockets that get progress frames (1.47.0).
     pub(super) progress: Mutex<Vec<Arc<SessionSocket>>>,
     pub(super) clocks: Arc<ConversationClocks>,
-    log: Mutex<Vec<Arc<Event>>>,
+    /// Each event with what it is to the ledger.
+    log: Mutex<Vec<(Arc<Event>, Origin)>>,
+    /// Events of the log that an earlier server wrote.
+    inherited: AtomicUsize,
     status: Mutex<&'static str>,
     pub(super) leaf: Mutex<Option<String>>,
     pub(super) running: AtomicBool,
     over: Notify,
+    /// What stops its turn.
+    turn: Mutex<Option<AbortHandle>>,
+    /// The last deltas of the turn that runs, where somebody may get them again.
+    recent: Mutex<VecDeque<Published>>,
     /// Sockets on the durable bus; the internal subscribers are none.
     watchers: AtomicUsize,
     idle_deltas: Arc<Mutex<u64>>,
@@ -83,10 +91,13 @@ impl Conversation {
             progress: Mutex::default(),
             clocks: Arc::new(ConversationClocks::new(&server.clock)),
             log: Mutex::default(),
+            inherited: AtomicUsize::new(0),
             status: Mutex::new("idle"),
             leaf: Mutex::default(),
             running: AtomicBool::new(false),
             over: Notify::new(),
+            turn: Mutex::default(),
+            recent: Mutex::default(),
             watchers: AtomicUsize::new(0),
             idle_deltas: Arc::default(),
             telemetry: Arc::default(),
@@ -164,22 +175,22 @@ impl Conversation {
     }
 
     /// Writes the event to the log and returns it ready to publish.
-    pub(super) fn persist(&self, event: Event, reply: bool) -> Published {
+    pub(super) fn persist(&self, event: Event, origin: Origin) -> Published {
         let event = Arc::new(event);
         let mut log = lock(&self.log);
-        log.push(event.clone());
+        log.push((event.clone(), origin));
         let seq = i64::try_from(log.len()).unwrap_or(i64::MAX) - 1;
-        Published::new(event, Origin::Durable { reply }, Some(seq))
+        Published::new(event, origin, Some(seq))
     }
 
     /// At most `most` events of the log from `from` on, with their sequence numbers.
-    pub(super) fn log_from(&self, from: usize, most: usize) -> Vec<(i64, Arc<Event>)> {
+    pub(super) fn log_from(&self, from: usize, most: usize) -> Vec<Published> {
         let log = lock(&self.log);
-        log.iter()
-            .enumerate()
-            .skip(from)
-            .take(most)
-            .map(|(i, e)| (i64::try_from(i).unwrap_or(i64::MAX), e.clone()))
+        let placed = log.iter().enumerate().skip(from).take(most);
+        placed
+            .map(|(at, (event, origin))| {
+                Published::new(event.clone(), *origin, Some(i64::try_from(at).unwrap_or(i64::MAX)))
+            })
             .collect()
     }
 
@@ -195,8 +206,47 @@ impl Conversation {
         *lock(&self.status) = status;
     }
 
+    /// What stops the turn that runs now.
+    pub(super) fn runs_as(&self, turn: AbortHandle) {
+        *lock(&self.turn) = Some(turn);
+    }
+
+    /// Its turn stops where it is, and nothing is said of it.
+    pub(super) fn kill_turn(&self) {
+        if let Some(turn) = lock(&self.turn).take() {
+            turn.abort();
+        }
+    }
+
+    /// Keeps a delta for whoever connects while its turn runs, `most` of them.
+    pub(super) fn keep(&self, published: &Published, most: usize) {
+        let mut recent = lock(&self.recent);
+        recent.push_back(published.clone());
+        while recent.len() > most {
+            recent.pop_front();
+        }
+    }
+
+    /// The deltas that were kept, if the turn still runs.
+    pub(super) fn kept(&self) -> Vec<Published> {
+        if self.running.load(Ordering::SeqCst) { lock(&self.recent).iter().cloned().collect() } else { Vec::new() }
+    }
+
+    /// Takes over what an earlier one has on disk: its log, its title and what it was created with.
+    pub(super) fn inherit(&self, earlier: &Conversation) {
+        lock(&self.log).clone_from(&lock(&earlier.log));
+        self.inherited.store(lock(&self.log).len(), Ordering::SeqCst);
+        lock(&self.title).clone_from(&lock(&earlier.title));
+        lock(&self.leaf).clone_from(&lock(&earlier.leaf));
+        lock(&self.setup).clone_from(&lock(&earlier.setup));
+        if earlier.status() == "finished" {
+            self.set_status("finished");
+        }
+    }
+
     pub(super) fn end_turn(&self) {
         self.running.store(false, Ordering::SeqCst);
+        lock(&self.recent).clear();
         self.over.notify_waiters();
     }
 
@@ -242,7 +292,7 @@ impl Conversation {
 
     /// The text of the last reply; empty while there is none.
     pub(super) fn final_response(&self) -> String {
-        let replied = |event: &Arc<Event>| match (&event.body, event.source) {
+        let replied = |(event, _): &(Arc<Event>, Origin)| match (&event.body, event.source) {
             (EventBody::Message(message), Source::Agent) => Some(message.text.clone()),
             (EventBody::Action(action), _) => action.action["message"].as_str().map(str::to_owned),
             _ => None,
@@ -280,7 +330,8 @@ impl Conversation {
         all.telemetry.events += telemetry.events;
         all.telemetry.deltas += telemetry.deltas;
         all.idle_deltas += *lock(&self.idle_deltas);
-        all.stored_deltas += lock(&self.log).iter().filter(|e| e.is_delta()).count() as u64;
+        let inherited = self.inherited.load(Ordering::SeqCst);
+        all.stored_deltas += lock(&self.log).iter().skip(inherited).filter(|(e, _)| e.is_delta()).count() as u64;
         self.clocks.add_to(all);
     }
 

@@ -73,9 +73,13 @@ fn upgrade(
         return problem(StatusCode::NOT_FOUND, "this path is for WebSockets");
     };
     let admission = endpoint.and_then(|endpoint| admit(server, &request, endpoint, id));
-    let Some(admission) = admission else {
-        server.notes().link(peer).refused = Some(StatusCode::FORBIDDEN.as_u16());
-        return empty(StatusCode::FORBIDDEN);
+    let refusal = server.refusal().or_else(|| admission.is_none().then_some(StatusCode::FORBIDDEN));
+    let (Some(admission), None) = (admission, refusal) else {
+        let status = refusal.unwrap_or(StatusCode::FORBIDDEN);
+        let mut notes = server.notes();
+        notes.came(peer);
+        notes.link(peer).refused = Some(status.as_u16());
+        return empty(status);
     };
     let upgrade = hyper::upgrade::on(&mut request);
     tokio::spawn(take_over(server.clone(), upgrade, admission, peer));

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use tokio::time::timeout;
-use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
+use tokio_tungstenite::tungstenite::protocol::frame::Frame;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
+use tokio_tungstenite::tungstenite::{Bytes, Message, Utf8Bytes};
 
 use super::Inner;
 use super::bus::{Published, Unfinished};
@@ -29,6 +31,8 @@ pub(super) struct LegacySocket {
     line: Line,
     deltas: AtomicU32,
     durables: AtomicU32,
+    /// Held while a message goes out in fragments.
+    fragments: tokio::sync::Mutex<()>,
 }
 
 /// Whether a fault that strikes every n-th time strikes the time with this number.
@@ -49,6 +53,13 @@ impl LegacySocket {
             Origin::Other => 0,
         };
         let text = self.frame(published, number)?;
+        if let Some(bytes) = self.server.faults.fragments() {
+            return Some(Box::pin(async move {
+                let payload = text.len();
+                let written = self.fragmented(text, bytes).await;
+                self.written(written, payload, origin);
+            }));
+        }
         let twice = published.event.is_delta() && strikes(number, self.server.traits.mutant.repeat_every);
         let again = twice.then(|| text.clone());
         let rest = self.write(text, origin);
@@ -100,8 +111,34 @@ impl LegacySocket {
             *content = "#".repeat(text.chars().count()).into();
         }
         let text = self.server.config.mutation.apply(object);
+        let text = self.server.faults.relayed(text);
         self.server.costs.serialised(text.len());
         text.into()
+    }
+
+    pub(super) fn peer(&self) -> PeerId {
+        self.peer
+    }
+
+    /// Closes the connection behind what was written before.
+    pub(super) async fn hang_up(&self, code: u16, reason: &str) {
+        self.server.notes().link(self.peer).closed = Some((code, reason.to_owned()));
+        self.line.send(close_frame(code, reason)).await;
+    }
+
+    /// Writes one message in fragments of so many bytes, which nothing may come between.
+    async fn fragmented(&self, text: Utf8Bytes, bytes: usize) -> bool {
+        let _alone = self.fragments.lock().await;
+        let text = Bytes::from(text);
+        let parts = text.chunks(bytes.max(1)).count();
+        for (place, part) in text.chunks(bytes.max(1)).enumerate() {
+            let kind = OpCode::Data(if place == 0 { Data::Text } else { Data::Continue });
+            let frame = Frame::message(text.slice_ref(part), kind, place + 1 == parts);
+            if !self.line.send(Message::Frame(frame)).await {
+                return false;
+            }
+        }
+        true
     }
 
     /// Writes what the connection takes at once; what it does not comes back as a future that keeps the sink.
@@ -171,12 +208,14 @@ pub(super) async fn run(
 ) {
     let line = Line::new(socket);
     let (deltas, durables) = (AtomicU32::new(0), AtomicU32::new(0));
-    let socket = LegacySocket { server: server.clone(), peer, line, deltas, durables };
+    let fragments = tokio::sync::Mutex::default();
+    let socket = LegacySocket { server: server.clone(), peer, line, deltas, durables, fragments };
     let subscriber = Arc::new(Subscriber::Legacy(socket));
     let Subscriber::Legacy(socket) = &*subscriber else { return };
     let Ok(subscriptions) = conversation.subscribe(subscriber.clone()) else {
         let reason = "Too many connections for this conversation";
         let code = server.traits.socket.close.try_again_later;
+        server.notes().came(peer);
         server.notes().link(peer).closed = Some((code, reason.to_owned()));
         socket.line.send(close_frame(code, reason)).await;
         return;
@@ -192,6 +231,9 @@ pub(super) async fn run(
         let _ = timeout(bound.duration(), push).await;
     }
     resend(&conversation, socket, &query.resend).await;
+    for delta in conversation.kept() {
+        socket.push(&delta).await;
+    }
     let mut stream = socket.line.read();
     while let Some((code, detail)) = inbound::unusable(&server, &conversation, &mut stream).await {
         socket.error(code, detail).await;
@@ -209,9 +251,9 @@ async fn resend(conversation: &Conversation, socket: &LegacySocket, resend: &Res
             Box::new(move |e| timestamp(&e.timestamp).is_some_and(|t| t >= after))
         }
     };
-    for (seq, event) in conversation.log_from(0, usize::MAX) {
-        if wanted(&event) {
-            socket.push(&Published::new(event, Origin::Other, Some(seq))).await;
+    for logged in conversation.log_from(0, usize::MAX) {
+        if wanted(&logged.event) {
+            socket.push(&logged).await;
         }
     }
 }

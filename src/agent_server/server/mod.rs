@@ -25,7 +25,10 @@ mod session;
 mod settings;
 mod setup;
 mod snapshot;
+pub mod stage;
+mod stream;
 mod subscriber;
+mod succession;
 mod turn;
 mod upgrade;
 pub mod webhook;
@@ -37,6 +40,8 @@ pub use idle::{IdleClocks, Watched};
 pub use net::{Dialer, Io, PeerId};
 pub use notes::Notes;
 pub use script::{Chunk, Feed, Finish, Script};
+pub use stage::Stage;
+pub use stream::{Pulse, StreamFault};
 pub use webhook::{Post, PostedEvent, SinkModel};
 
 use std::collections::{BTreeMap, VecDeque};
@@ -44,7 +49,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use conversation::Conversation;
+use hyper::StatusCode;
+use tokio::sync::watch;
 
+use super::fault::{Conditioned, Conditions};
 use super::profile::{Profile, ServerTraits};
 use crate::record::SideEffects;
 use crate::seed::{Ids, Seed};
@@ -70,6 +78,10 @@ pub struct ServerConfig {
     pub telemetry: bool,
     /// Whether conversations are named after their first message.
     pub auto_title: bool,
+    /// What goes wrong in the stream itself; empty for nothing.
+    pub faults: Vec<StreamFault>,
+    /// Whether the server can be blocked and taken down: its connections then run under conditions of its own.
+    pub mortal: bool,
 }
 
 impl ServerConfig {
@@ -94,6 +106,8 @@ impl ServerConfig {
             keeps_notes: false,
             telemetry: true,
             auto_title: false,
+            faults: Vec::new(),
+            mortal: false,
         }
     }
 }
@@ -117,9 +131,20 @@ pub(crate) struct Inner {
     /// Conversations that a client removed: what they caused still counts.
     removed: Mutex<Vec<Arc<Conversation>>>,
     settings: Mutex<settings::Settings>,
-    notes: Mutex<Notes>,
+    /// Shared with the server that takes its place.
+    notes: Arc<Mutex<Notes>>,
+    /// How far its turns have come; shared likewise.
+    pulse: Arc<watch::Sender<Pulse>>,
+    /// What goes wrong in the stream.
+    faults: stream::StreamFaults,
+    /// Conditions of all of its connections.
+    gate: Arc<Conditions>,
+    /// Upgrades that are still to be refused, and with what.
+    refusals: Mutex<(u32, u16)>,
     /// Scripts of the turns to come, where they are not the configured one.
     scripts: Mutex<VecDeque<Script>>,
+    /// The server whose place it took.
+    before: Option<Server>,
 }
 
 impl Server {
@@ -135,13 +160,18 @@ impl Server {
             ids: Mutex::new(Ids::new(config.seed.derive("ids"))),
             process: idle::ProcessClock::new(&clock),
             costs: Arc::default(),
+            faults: stream::StreamFaults::new(&config.faults),
             config,
             clock,
             conversations: Mutex::default(),
             removed: Mutex::default(),
             settings: Mutex::default(),
-            notes: Mutex::default(),
+            notes: Arc::default(),
+            pulse: Arc::new(watch::Sender::new(Pulse::default())),
+            gate: Arc::default(),
+            refusals: Mutex::default(),
             scripts: Mutex::default(),
+            before: None,
         }))
     }
 
@@ -152,6 +182,8 @@ impl Server {
 
     /// Serves one connection until it ends. `peer` is the name under which it appears in the notes.
     pub async fn serve(&self, io: Io, peer: PeerId) {
+        let gated = self.0.config.mortal;
+        let io = if gated { Io::Other(Box::new(Conditioned::new(io, &self.0.gate))) } else { io };
         http::serve(self.0.clone(), io, peer).await;
     }
 
@@ -163,6 +195,11 @@ impl Server {
     /// What the turns caused beside the sockets so far.
     pub fn side_effects(&self) -> SideEffects {
         let mut all = self.0.process.side_effects();
+        for earlier in std::iter::successors(self.0.before.as_ref(), |server| server.0.before.as_ref()) {
+            let before = earlier.0.process.side_effects();
+            all.idle_writes.process += before.idle_writes.process;
+            all.streamed_writes.process += before.streamed_writes.process;
+        }
         all.costs = self.0.costs.read();
         for conversation in self.0.all_conversations() {
             conversation.add_side_effects(&mut all);
@@ -253,6 +290,7 @@ impl Inner {
     fn all_conversations(&self) -> Vec<Arc<Conversation>> {
         let mut all = self.conversations();
         all.extend(lock(&self.removed).iter().cloned());
+        all.extend(self.before.iter().flat_map(|server| server.0.all_conversations()));
         all
     }
 
@@ -287,6 +325,13 @@ impl Inner {
     fn around(&self) -> webhook::Surroundings {
         let (clock, costs) = (self.clock.clone(), self.costs.clone());
         webhook::Surroundings { clock, costs, keeps_posts: self.config.keeps_notes }
+    }
+
+    /// The status of the next upgrade, if it is to be refused whatever it asks.
+    fn refusal(&self) -> Option<StatusCode> {
+        let mut refusals = lock(&self.refusals);
+        refusals.0 = refusals.0.checked_sub(1)?;
+        StatusCode::from_u16(refusals.1).ok()
     }
 
     /// Whether a key opens this server. With no keys configured everything does.

@@ -13,6 +13,8 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::Server;
 use super::error::ServerError;
+use super::stage::Stage;
+use crate::agent_server::fault::{Conditioned, Conditions};
 
 /// A byte stream in both directions.
 pub trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -80,8 +82,8 @@ const PIPE_BYTES: usize = 256 * 1024;
 pub enum Dialer {
     /// Pipes in memory, served by tasks on the caller's runtime.
     Memory {
-        /// The server.
-        server: Server,
+        /// Who answers.
+        stage: Stage,
         /// The next connection's name.
         next: Arc<AtomicU64>,
     },
@@ -94,12 +96,45 @@ pub enum Dialer {
         /// Host and port as the URL has them.
         authority: String,
     },
+    /// The same, on a way with conditions of its own.
+    Through {
+        /// Where it leads.
+        to: Box<Dialer>,
+        /// The conditions of every connection on that way.
+        conditions: Arc<Conditions>,
+    },
 }
 
 impl Dialer {
     /// A dialer that needs no sockets.
     pub fn memory(server: &Server) -> Dialer {
-        Dialer::Memory { server: server.clone(), next: Arc::new(AtomicU64::new(1)) }
+        Dialer::on(&Stage::of(server))
+    }
+
+    /// The same, to whoever is on that stage.
+    pub fn on(stage: &Stage) -> Dialer {
+        Dialer::Memory { stage: stage.clone(), next: Arc::new(AtomicU64::new(1)) }
+    }
+
+    /// The same way under those conditions.
+    pub fn through(&self, conditions: &Arc<Conditions>) -> Dialer {
+        Dialer::Through { to: Box::new(self.clone()), conditions: conditions.clone() }
+    }
+
+    /// Whether pongs come on that way.
+    pub fn pongs_come(&self) -> bool {
+        match self {
+            Dialer::Through { conditions, .. } => conditions.pongs_come(),
+            _ => true,
+        }
+    }
+
+    /// Why nothing is read on that way now, if it is for its conditions.
+    pub fn why_unread(&self) -> Option<&'static str> {
+        match self {
+            Dialer::Through { conditions, .. } => conditions.why_unread(),
+            _ => None,
+        }
     }
 
     /// What a request's `Host` is.
@@ -107,16 +142,30 @@ impl Dialer {
         match self {
             Dialer::Memory { .. } | Dialer::Tcp(_) => "127.0.0.1",
             Dialer::Named { authority, .. } => authority,
+            Dialer::Through { to, .. } => to.authority(),
         }
     }
 
-    /// Opens a connection.
+    /// Opens a connection, under the conditions of the way if it has some.
     pub async fn dial(&self) -> std::io::Result<(Io, PeerId)> {
+        let (io, peer) = self.direct().await?;
+        Ok(match self {
+            Dialer::Through { conditions, .. } => {
+                conditions.names(peer);
+                (Io::Other(Box::new(Conditioned::new(io, conditions))), peer)
+            }
+            _ => (io, peer),
+        })
+    }
+
+    /// Opens a connection beside all conditions.
+    pub async fn direct(&self) -> std::io::Result<(Io, PeerId)> {
         match self {
-            Dialer::Memory { server, next } => {
+            Dialer::Through { to, .. } => Box::pin(to.direct()).await,
+            Dialer::Memory { stage, next } => {
+                let Some(server) = stage.server() else { return Err(std::io::ErrorKind::ConnectionRefused.into()) };
                 let peer = next.fetch_add(1, Ordering::Relaxed);
                 let (ours, theirs) = tokio::io::duplex(PIPE_BYTES);
-                let server = server.clone();
                 tokio::spawn(async move { server.serve(Io::Memory(theirs), peer).await });
                 Ok((Io::Memory(ours), peer))
             }
@@ -134,17 +183,22 @@ impl Dialer {
 #[derive(Debug)]
 pub struct Listening {
     listener: TcpListener,
-    server: Server,
+    stage: Stage,
 }
 
 impl Listening {
     /// Binds; port 0 takes a free one. Refuses every address that is not loopback.
     pub async fn bind(server: &Server, addr: SocketAddr) -> Result<Listening, ServerError> {
+        Listening::on(&Stage::of(server), addr).await
+    }
+
+    /// The same for whoever is on that stage; while nobody is, a connection ends at once.
+    pub async fn on(stage: &Stage, addr: SocketAddr) -> Result<Listening, ServerError> {
         if !addr.ip().is_loopback() {
             return Err(ServerError::NotLoopback { addr });
         }
         let listener = TcpListener::bind(addr).await.map_err(|error| ServerError::Bind { addr, error })?;
-        Ok(Listening { listener, server: server.clone() })
+        Ok(Listening { listener, stage: stage.clone() })
     }
 
     /// Where it listens.
@@ -162,7 +216,7 @@ impl Listening {
             };
             // Nagle would add up to 40 ms to small frames; a failure here only costs that.
             let _ = stream.set_nodelay(true);
-            let server = self.server.clone();
+            let Some(server) = self.stage.server() else { continue };
             let peer = u64::from(from.port());
             tokio::spawn(async move { server.serve(Io::Tcp(stream), peer).await });
         }

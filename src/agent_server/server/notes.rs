@@ -15,6 +15,8 @@ pub struct Notes {
     pub server: ServerTrace,
     /// When each piece of it was produced.
     pub produced_at: Vec<Instant>,
+    /// Durable events that were announced and are in no log: the text of their frames.
+    pub phantoms: Vec<String>,
     /// Each connection's own.
     pub links: BTreeMap<PeerId, LinkTrace>,
 }
@@ -33,9 +35,35 @@ impl Notes {
         }
     }
 
+    /// A durable event is published; returns its number. Its id is kept for a ledger only.
+    pub(super) fn durable(&mut self, id: &str, reply: bool, kept: bool) -> u64 {
+        self.server.durables += 1;
+        let number = self.server.durables;
+        if kept {
+            self.server.durable_ids.push(id.to_owned());
+        }
+        if reply {
+            self.server.replied_at = number;
+            self.server.replies.extend(kept.then_some(number));
+        }
+        number
+    }
+
+    /// How many pieces were produced so far.
+    fn produced(&self) -> PieceIndex {
+        PieceIndex::try_from(self.server.produced.len()).unwrap_or(PieceIndex::MAX)
+    }
+
+    /// That connection asks to be let in.
+    pub(super) fn came(&mut self, peer: PeerId) {
+        let produced = self.produced();
+        self.link(peer).came_at = Some(produced);
+    }
+
     /// That connection has its place on the bus.
     pub(super) fn joined(&mut self, peer: PeerId) {
         self.link(peer).joined_after = Some(self.server.durables);
+        self.came(peer);
     }
 
     /// A frame was written to that connection.

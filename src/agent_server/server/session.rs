@@ -41,6 +41,8 @@ struct State {
     buffer: Option<Vec<Published>>,
     /// Why the connection ends.
     over: Option<&'static str>,
+    /// It is closed for another reason than its budget.
+    hung_up: Option<(u16, String)>,
     gone: bool,
     /// Deltas and durable events so far, for the faults that strike every n-th one.
     deltas: u32,
@@ -103,14 +105,28 @@ impl SessionSocket {
         }
     }
 
+    pub(super) fn peer(&self) -> PeerId {
+        self.peer
+    }
+
+    /// Closes the connection; what is queued is given up.
+    pub(super) fn hang_up(&self, code: u16, reason: &str) {
+        let mut state = lock(&self.state);
+        (state.hung_up, state.over) = (Some((code, reason.to_owned())), Some("hung_up"));
+        drop(state);
+        self.wake.notify_one();
+    }
+
     /// Queues a text as it is. False when the connection is over, or because of it.
     pub(super) fn raw(&self, text: String) -> bool {
         self.enqueue(text, Origin::Other)
     }
 
     fn queue(&self, frame: &SessionFrame, origin: Origin) {
+        let delta = matches!(origin, Origin::Delta { .. });
         let text = frame.encode();
-        if matches!(origin, Origin::Delta { .. }) {
+        let text = if delta { self.server.faults.relayed(text) } else { text };
+        if delta {
             self.server.costs.serialised(text.len());
         }
         self.enqueue(text, origin);
@@ -182,7 +198,7 @@ impl SessionSocket {
                     continue;
                 }
                 Some(false) => Reason::SOCKET_CLOSED,
-                None => Reason::new("slow_consumer"),
+                None => Reason::new(lock(&self.state).over.unwrap_or("slow_consumer")),
             };
             self.server.note(|notes| notes.stopped(self.peer, origin, Hop::Sent, &reason));
             return lock(&self.state).over;
@@ -222,6 +238,7 @@ pub(super) async fn run(
     let try_again_later = server.traits.socket.close.try_again_later;
     let Ok(subscriptions) = conversation.subscribe(Arc::new(Subscriber::Session(socket.clone()))) else {
         let reason = "Too many connections for this conversation";
+        server.notes().came(peer);
         server.notes().link(peer).closed = Some((try_again_later, reason.to_owned()));
         close(&mut sink, try_again_later, reason).await;
         return;
@@ -243,8 +260,10 @@ pub(super) async fn run(
         () = attend => None,
     };
     if let Some(reason) = ended {
-        server.notes().link(peer).closed = Some((try_again_later, reason.to_owned()));
-        close(&mut sink, try_again_later, reason).await;
+        let hung_up = lock(&socket.state).hung_up.take();
+        let (code, reason) = hung_up.unwrap_or_else(|| (try_again_later, reason.to_owned()));
+        server.notes().link(peer).closed = Some((code, reason.clone()));
+        close(&mut sink, code, &reason).await;
     }
     socket.abandon(ended.unwrap_or("socket_closed"));
     conversation.unsubscribe(&subscriptions);
@@ -275,12 +294,13 @@ async fn catch_up(conversation: &Conversation, socket: &SessionSocket, after_seq
         loop {
             let page = conversation.log_from(from, socket.server.traits.session.replay_page.get());
             from += page.len();
-            let due: Vec<_> = page.into_iter().filter(|(seq, _)| *seq <= through).collect();
+            let due: Vec<_> = page.into_iter().filter(|logged| logged.seq.is_some_and(|seq| seq <= through)).collect();
             if due.is_empty() {
                 break;
             }
-            for (seq, event) in due {
-                socket.queue(&SessionFrame::Durable { seq, event: (*event).clone() }, Origin::Other);
+            for logged in due {
+                let (seq, event) = (logged.seq.unwrap_or(through), (*logged.event).clone());
+                socket.queue(&SessionFrame::Durable { seq, event }, logged.origin);
                 // The writer gets its turn after each frame, so that a long history does not spend the budget.
                 tokio::task::yield_now().await;
             }

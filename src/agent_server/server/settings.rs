@@ -20,7 +20,7 @@ pub(super) enum Refusal {
 }
 
 /// Settings and profiles of one server.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Settings {
     agent: Value,
     conversation: Value,

@@ -19,7 +19,7 @@ pub(super) fn info(conversation: &Conversation) -> Value {
     let said = log
         .iter()
         .rev()
-        .map(|(_, e)| e)
+        .map(|logged| &logged.event)
         .find(|e| matches!(e.body, EventBody::Message(_)) && e.source == Source::User);
     state.insert("last_user_message_id".into(), said.map(|e| e.id.clone()).into());
     state.entry("leaf_event_id").or_insert(Value::Null);

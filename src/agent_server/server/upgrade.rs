@@ -71,6 +71,7 @@ async fn first_message(server: &Inner, socket: &mut Socket) -> bool {
 }
 
 async fn refuse(server: &Inner, socket: &mut Socket, peer: PeerId, code: u16, reason: &str) {
+    server.notes().came(peer);
     server.notes().link(peer).closed = Some((code, reason.to_owned()));
     close(socket, code, reason).await;
     // The peer's own close frame ends the connection; without reading it the close might never arrive.

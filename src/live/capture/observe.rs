@@ -67,7 +67,7 @@ pub fn observe(capture: &Capture, seated: &Seated<'_>) -> Observation {
     faults.extend(conjured(&server.produced, &trace.delivered, &frames, seated.shows));
     faults.extend(capture.rig_faults.iter().cloned());
     let seat = Seat { endpoint: seated.endpoint, shows: seated.shows, streams: seated.streams };
-    let mut ledger = Ledger::settle(&server, seat, &link, &trace);
+    let mut ledger = Ledger::settle(&server, seat, std::slice::from_ref(&link), &trace);
     faults.append(&mut ledger.faults);
     for flow in ledger.flows.values_mut().flatten() {
         unsee(flow, capture);

@@ -95,7 +95,7 @@ pub(super) fn wired(capture: &Capture, status: &str, events: &[Value], fails: bo
             None => match frame.id.as_deref().and_then(|id| events.iter().find(|e| e["id"] == id)) {
                 // A replay of what was sent before is no second event.
                 Some(durable) if first_seen.insert(durable["id"].as_str().unwrap_or_default()) => {
-                    Origin::Durable { reply: reply.is_some_and(|r| r["id"] == durable["id"]) }
+                    Origin::Durable { reply: reply.is_some_and(|r| r["id"] == durable["id"]), number: 0 }
                 }
                 _ => Origin::Other,
             },

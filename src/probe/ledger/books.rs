@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::Seat;
-use super::stops::{Stops, absent};
-use crate::probe::trace::{Fate, LinkTrace, PieceIndex};
+use super::stops::Stops;
+use crate::probe::trace::{Fate, PieceIndex};
 use crate::record::flow::{Class, Hop, HopFlow, Reason};
 use crate::record::observation::Piece;
 use crate::unit::Tally;
@@ -40,7 +40,7 @@ impl Books {
         &mut hops[hop as usize]
     }
 
-    pub(super) fn server_side(&mut self, index: PieceIndex, piece: &Piece, stops: &Stops, link: &LinkTrace) {
+    pub(super) fn server_side(&mut self, index: PieceIndex, piece: &Piece, stops: &Stops) {
         let class = piece.class;
         let one = Tally::of(&piece.text);
         let times = |n: u64| Tally { frames: one.frames * n, chars: one.chars * n };
@@ -59,8 +59,7 @@ impl Books {
         dispatched.entered += one;
         dispatched.left += times(handed);
         if handed == 0 {
-            let reason = stops.dispatched.get(&index).or(link.carries_no_deltas.as_ref());
-            let reason = reason.cloned().unwrap_or_else(|| absent(link, stops.over.as_ref()));
+            let reason = stops.dispatched.get(&index).cloned().unwrap_or_else(|| stops.absent(index));
             *dispatched.dropped.entry(reason).or_default() += one;
             return;
         }

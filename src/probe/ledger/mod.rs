@@ -1,6 +1,7 @@
 //! The ledger of one client: every produced piece is accounted for at every hop, or the cell is invalid.
 
 mod books;
+mod durables;
 mod stops;
 #[cfg(test)]
 mod tests;
@@ -8,9 +9,10 @@ mod tests;
 use std::collections::BTreeMap;
 
 use self::books::Books;
-use self::stops::{Stops, ended_early};
-use super::trace::{ClientTrace, Fate, LinkTrace, Origin, PieceIndex, ServerTrace};
-use crate::record::flow::{Class, HopFlow, Reason};
+use self::durables::Taken;
+use self::stops::Stops;
+use super::trace::{ClientTrace, LinkTrace, Origin, PieceIndex, ServerTrace};
+use crate::record::flow::{Class, HopFlow};
 use crate::record::observation::{Durables, Piece, Signal};
 
 /// Which socket the client is on.
@@ -50,55 +52,55 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Joins the notes of both ends. The k-th frame that the client read is the k-th frame that the server
-    /// wrote on that connection.
-    pub fn settle(server: &ServerTrace, seat: Seat<'_>, link: &LinkTrace, client: &ClientTrace) -> Ledger {
+    /// Joins the notes of both ends: `links` are the client's connections, in order. The k-th frame that the client read on
+    /// one of them is the k-th frame that the server wrote there.
+    pub fn settle(server: &ServerTrace, seat: Seat<'_>, links: &[LinkTrace], client: &ClientTrace) -> Ledger {
         let mut books = Books::open();
-        let stopped = Stops::of(server, seat.endpoint, link, client);
+        let stopped = Stops::of(server, seat.endpoint, links, client);
         for (index, piece) in server.produced.iter().enumerate() {
             // A reply of four billion tokens does not happen; saturating keeps the arithmetic total.
-            books.server_side(u32::try_from(index).unwrap_or(u32::MAX), piece, &stopped, link);
+            books.server_side(u32::try_from(index).unwrap_or(u32::MAX), piece, &stopped);
         }
-        let mut durables = Durables::default();
+        let mut durables = Taken::since(links);
         let (mut signal, mut durable_signal) = (client.signal, client.signal);
-        for (k, origin) in link.sent.iter().enumerate() {
-            let noticed = client.receipts.get(k).map_or(Signal::None, |r| r.signal);
-            match origin {
-                Origin::Delta { .. } => signal = signal.max(noticed),
-                Origin::Durable { .. } => durable_signal = durable_signal.max(noticed),
-                Origin::Other => {}
-            }
-            let receipt = client.receipts.get(k).map(|r| &r.fate);
-            match origin {
-                Origin::Delta { first, count } => {
-                    for piece in pieces(server, *first, *count) {
-                        books.client_side(piece, seat, receipt, client.unread.as_ref());
-                    }
-                    books.arrive_elsewhere(pieces(server, *first, *count), receipt);
+        let mut faults = Vec::new();
+        for (link, (read, unread)) in links.iter().zip(client.connections()) {
+            let receipts = client.receipts.get(read).unwrap_or_default();
+            for (k, origin) in link.sent.iter().enumerate() {
+                let receipt = receipts.get(k);
+                let noticed = receipt.map_or(Signal::None, |r| r.signal);
+                match origin {
+                    Origin::Delta { .. } => signal = signal.max(noticed),
+                    Origin::Durable { .. } => durable_signal = durable_signal.max(noticed),
+                    Origin::Other => {}
                 }
-                Origin::Durable { reply } => durable(&mut durables, *reply, receipt),
-                Origin::Other => {}
+                let fate = receipt.map(|r| &r.fate);
+                match origin {
+                    Origin::Delta { first, count } => {
+                        for piece in pieces(server, *first, *count) {
+                            books.client_side(piece, seat, fate, unread);
+                        }
+                        books.arrive_elsewhere(pieces(server, *first, *count), fate);
+                    }
+                    Origin::Durable { reply, number } => durables.frame(*reply, *number, fate),
+                    Origin::Other => {}
+                }
+            }
+            if receipts.len() > link.sent.len() {
+                let (read, written) = (receipts.len(), link.sent.len());
+                faults.push(format!("the client read {read} frames and the server wrote {written}"));
             }
         }
-        for index in &stopped.cut_off {
+        for (index, reason) in &stopped.cut_off {
             if let Some(piece) = server.produced.get(*index as usize) {
-                books.client_side(piece, seat, None, client.unread.as_ref());
+                books.client_side(piece, seat, None, Some(reason));
             }
         }
-        // A durable event that was due and never written is a loss like any refused one.
-        durables.due = link.joined_after.map_or(0, |before| server.durables.saturating_sub(before));
-        durables.reply_due = link.joined_after.is_some_and(|before| server.replied_at > before);
-        let unsent = durables.due.saturating_sub(durables.sent);
-        if unsent > 0 {
-            let reason = ended_early(client).cloned().unwrap_or(Reason::new("not_sent"));
-            *durables.rejected.entry(reason).or_default() += unsent;
-        }
-        let mut faults = books.faults();
-        if client.receipts.len() > link.sent.len() {
-            let (read, written) = (client.receipts.len(), link.sent.len());
-            faults.push(format!("the client read {read} frames and the server wrote {written}"));
-        }
-        Ledger { flows: books.flows, durables, signal, durable_signal, faults }
+        durables.recovered(server, &client.recovered);
+        let durables = durables.settled(server, links, client);
+        let mut all = books.faults();
+        all.append(&mut faults);
+        Ledger { flows: books.flows, durables, signal, durable_signal, faults: all }
     }
 
     /// All classes together, over the hops of the client's path.
@@ -117,17 +119,4 @@ impl Ledger {
 /// Pieces `first .. first + count` of what the model produced.
 fn pieces(server: &ServerTrace, first: PieceIndex, count: u32) -> impl Iterator<Item = &Piece> {
     server.produced.iter().skip(first as usize).take(count as usize)
-}
-
-fn durable(durables: &mut Durables, reply: bool, fate: Option<&Fate>) {
-    durables.sent += 1;
-    match fate {
-        Some(Fate::Reached { .. }) => {
-            durables.accepted += 1;
-            durables.reply |= reply;
-        }
-        Some(Fate::Stopped { reason, .. }) => *durables.rejected.entry(reason.clone()).or_default() += 1,
-        // Written and never read: the connection ended first.
-        None => *durables.rejected.entry(Reason::new("unread")).or_default() += 1,
-    }
 }

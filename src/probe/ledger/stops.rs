@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::Endpoint;
-use crate::probe::trace::{ClientTrace, LinkTrace, Origin, PieceIndex, ServerTrace};
+use crate::probe::trace::{ClientTrace, LinkTrace, Origin, PieceIndex, ServerTrace, Stopped};
 use crate::record::flow::{Hop, Reason};
 
-/// Why the connection ended before the client wanted to leave, if it did.
-pub(super) fn ended_early(client: &ClientTrace) -> Option<&Reason> {
-    client.unread.as_ref().filter(|r| **r != Reason::CLIENT_LEFT)
+/// Why a connection ended before the client wanted to leave, if it did.
+pub(super) fn ended_early(unread: Option<&Reason>) -> Option<&Reason> {
+    unread.filter(|r| **r != Reason::CLIENT_LEFT)
 }
 
-/// Where pieces stopped on the server's side, looked up by piece.
+/// Where pieces stopped on the server's side of one client, looked up by piece.
 pub(super) struct Stops {
     pub(super) published: BTreeMap<PieceIndex, Reason>,
     pub(super) dispatched: BTreeMap<PieceIndex, Reason>,
@@ -19,16 +19,16 @@ pub(super) struct Stops {
     pub(super) handed: BTreeMap<PieceIndex, u64>,
     pub(super) written: BTreeMap<PieceIndex, u64>,
     /// Pieces whose frame the client cut off by its own limit: written as far as it let them.
-    pub(super) cut_off: Vec<PieceIndex>,
-    /// Why pieces that came after the end of the connection were not handed over.
-    pub(super) over: Option<Reason>,
+    pub(super) cut_off: Vec<(PieceIndex, Reason)>,
+    /// From which piece on the client was away, and why: before its first connection, and after each of them.
+    away: Vec<(PieceIndex, Reason)>,
 }
 
 impl Stops {
     pub(super) fn of(
         server: &ServerTrace,
         endpoint: Endpoint,
-        link: &LinkTrace,
+        links: &[LinkTrace],
         client: &ClientTrace,
     ) -> Stops {
         let unpublished = match endpoint {
@@ -42,36 +42,67 @@ impl Stops {
             handed: BTreeMap::new(),
             written: BTreeMap::new(),
             cut_off: Vec::new(),
-            over: ended_early(client).cloned(),
+            away: Vec::new(),
         };
-        let own_limit = client.unread.as_ref() == Some(&Reason::FRAME_TOO_LARGE);
-        for stop in &link.stopped {
-            if own_limit && stop.reason == Reason::SOCKET_CLOSED {
-                // The server sees a broken pipe; the client knows that it was its own doing.
-                *stops.written.entry(stop.piece).or_default() += 1;
-                stops.cut_off.push(stop.piece);
-            } else if stop.hop == Hop::Dispatched {
-                stops.dispatched.insert(stop.piece, stop.reason.clone());
-            } else {
-                stops.sent.entry(stop.piece).or_default().push(stop.reason.clone());
+        for (link, (_, unread)) in links.iter().zip(client.connections()) {
+            stops.link(link, unread);
+        }
+        stops
+    }
+
+    fn link(&mut self, link: &LinkTrace, unread: Option<&Reason>) {
+        if let Some(reason) = unread.filter(|reason| **reason == Reason::FRAME_TOO_LARGE) {
+            self.cut(link, reason);
+        } else {
+            for stop in &link.stopped {
+                self.stop(stop);
             }
         }
         for piece in &link.dispatched {
-            *stops.handed.entry(*piece).or_default() += 1;
+            *self.handed.entry(*piece).or_default() += 1;
         }
         for origin in &link.sent {
             if let Origin::Delta { first, count } = origin {
                 for piece in *first..first.saturating_add(*count) {
-                    *stops.written.entry(piece).or_default() += 1;
+                    *self.written.entry(piece).or_default() += 1;
                 }
             }
         }
-        stops
+        // A piece that nobody was there for was missed because of the connection that had ended by then.
+        let from = link.came_at.unwrap_or(0);
+        let reason = link.carries_no_deltas.clone().unwrap_or_else(|| absent(link, ended_early(unread)));
+        self.away.push((from, reason));
+    }
+
+    /// The server sees a broken pipe; the client knows that it was its own doing.
+    fn cut(&mut self, link: &LinkTrace, reason: &Reason) {
+        for stop in &link.stopped {
+            if stop.reason == Reason::SOCKET_CLOSED {
+                *self.written.entry(stop.piece).or_default() += 1;
+                self.cut_off.push((stop.piece, reason.clone()));
+            } else {
+                self.stop(stop);
+            }
+        }
+    }
+
+    fn stop(&mut self, stop: &Stopped) {
+        if stop.hop == Hop::Dispatched {
+            self.dispatched.insert(stop.piece, stop.reason.clone());
+        } else {
+            self.sent.entry(stop.piece).or_default().push(stop.reason.clone());
+        }
+    }
+
+    /// Why nobody was there to be handed that piece: what ended the last connection before it, or that there was none yet.
+    pub(super) fn absent(&self, piece: PieceIndex) -> Reason {
+        let before = self.away.iter().rev().find(|(from, _)| *from <= piece);
+        before.map_or(Reason::new("not_subscribed"), |(_, reason)| reason.clone())
     }
 }
 
 /// Why a connection was not there to be handed a piece.
-pub(super) fn absent(link: &LinkTrace, over: Option<&Reason>) -> Reason {
+fn absent(link: &LinkTrace, over: Option<&Reason>) -> Reason {
     match (link.refused, &link.closed, over) {
         (Some(status), ..) => Reason::from(format!("http_{status}")),
         (None, Some((code, _)), _) => Reason::from(format!("closed_{code}")),

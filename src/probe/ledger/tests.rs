@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::probe::trace::{Receipt, Stopped, class_of};
-use crate::record::flow::Hop;
+use crate::probe::trace::{Fate, Receipt, Stopped, class_of};
+use crate::record::flow::{Hop, Reason};
 use crate::unit::Tally;
 
 fn produced(texts: &[&str]) -> ServerTrace {
@@ -43,7 +43,7 @@ fn a_healthy_stream_balances() {
     };
     let other = receipt(Fate::Reached { pieces: vec![], missing: Reason::new("x") });
     let client = ClientTrace { receipts: vec![other, reached("a"), reached("bc")], ..ClientTrace::default() };
-    let ledger = Ledger::settle(&server, seat(Endpoint::Events), &link, &client);
+    let ledger = Ledger::settle(&server, seat(Endpoint::Events), std::slice::from_ref(&link), &client);
     assert_eq!(ledger.faults, Vec::<String>::new());
     assert_eq!(text_at(&ledger, Hop::Delivered).left, Tally { frames: 2, chars: 3 });
 }
@@ -52,24 +52,24 @@ fn a_healthy_stream_balances() {
 fn a_frame_that_vanishes_without_a_reason_is_a_rig_fault() {
     let server = produced(&["a"]);
     let link = LinkTrace { dispatched: vec![0], ..LinkTrace::default() };
-    let ledger = Ledger::settle(&server, seat(Endpoint::Events), &link, &ClientTrace::default());
+    let ledger = Ledger::settle(&server, seat(Endpoint::Events), std::slice::from_ref(&link), &ClientTrace::default());
     assert!(ledger.faults[0].contains("`sent`"), "{:?}", ledger.faults);
     let sent = LinkTrace { dispatched: vec![0], sent: vec![delta(0)], ..LinkTrace::default() };
-    let ledger = Ledger::settle(&server, seat(Endpoint::Events), &sent, &ClientTrace::default());
+    let ledger = Ledger::settle(&server, seat(Endpoint::Events), &[sent], &ClientTrace::default());
     assert!(ledger.faults[0].contains("`received`"), "{:?}", ledger.faults);
 }
 
 #[test]
 fn a_client_that_reads_more_than_was_written_is_a_rig_fault() {
     let client = ClientTrace { receipts: vec![reached("a")], ..ClientTrace::default() };
-    let ledger = Ledger::settle(&produced(&[]), seat(Endpoint::Events), &LinkTrace::default(), &client);
+    let ledger = Ledger::settle(&produced(&[]), seat(Endpoint::Events), &[LinkTrace::default()], &client);
     assert!(ledger.faults[0].contains("read 1 frames"));
 }
 
 #[test]
 fn a_refused_upgrade_is_the_reason() {
     let link = LinkTrace { refused: Some(403), ..LinkTrace::default() };
-    let ledger = Ledger::settle(&produced(&["a"]), seat(Endpoint::Session), &link, &ClientTrace::default());
+    let ledger = Ledger::settle(&produced(&["a"]), seat(Endpoint::Session), std::slice::from_ref(&link), &ClientTrace::default());
     assert_eq!(ledger.faults, Vec::<String>::new());
     assert!(text_at(&ledger, Hop::Dispatched).dropped.contains_key(&Reason::new("http_403")));
 }
@@ -78,7 +78,7 @@ fn a_refused_upgrade_is_the_reason() {
 fn a_frame_sent_twice_is_added_not_invented() {
     let link = LinkTrace { dispatched: vec![0], sent: vec![delta(0), delta(0)], ..LinkTrace::default() };
     let client = ClientTrace { receipts: vec![reached("a"), reached("a")], ..ClientTrace::default() };
-    let ledger = Ledger::settle(&produced(&["a"]), seat(Endpoint::Events), &link, &client);
+    let ledger = Ledger::settle(&produced(&["a"]), seat(Endpoint::Events), std::slice::from_ref(&link), &client);
     assert_eq!(ledger.faults, Vec::<String>::new());
     assert_eq!(text_at(&ledger, Hop::Sent).added[&Reason::new("sent_twice")].frames, 1);
     assert_eq!(text_at(&ledger, Hop::Delivered).left.frames, 2);
@@ -89,7 +89,7 @@ fn text_that_shrank_or_grew_on_the_way_still_balances() {
     for (shown, dropped, added) in [("ab", 1, 0), ("abcd", 0, 1)] {
         let link = LinkTrace { dispatched: vec![0], sent: vec![delta(0)], ..LinkTrace::default() };
         let client = ClientTrace { receipts: vec![reached(shown)], ..ClientTrace::default() };
-        let ledger = Ledger::settle(&produced(&["abc"]), seat(Endpoint::Events), &link, &client);
+        let ledger = Ledger::settle(&produced(&["abc"]), seat(Endpoint::Events), std::slice::from_ref(&link), &client);
         assert_eq!(ledger.faults, Vec::<String>::new());
         let flow = text_at(&ledger, Hop::Delivered);
         let chars = |m: &BTreeMap<Reason, Tally>| m.values().map(|t| t.chars).sum::<u64>();
@@ -104,7 +104,7 @@ fn only_a_class_that_is_not_shown_is_missing_by_design() {
     let client = ClientTrace { receipts: vec![receipt(fate)], ..ClientTrace::default() };
     let reason = |shows: &[Class]| {
         let seat = Seat { endpoint: Endpoint::Events, shows, streams: true };
-        let ledger = Ledger::settle(&produced(&["a"]), seat, &link, &client);
+        let ledger = Ledger::settle(&produced(&["a"]), seat, std::slice::from_ref(&link), &client);
         text_at(&ledger, Hop::Delivered).dropped.keys().next().unwrap().clone()
     };
     assert_eq!(reason(&[Class::Text]), Reason::new("text_missing"));
@@ -143,7 +143,7 @@ proptest! {
                 None => reached(text),
             });
         }
-        let ledger = Ledger::settle(&server, seat(Endpoint::Events), &link, &client);
+        let ledger = Ledger::settle(&server, seat(Endpoint::Events), std::slice::from_ref(&link), &client);
         prop_assert_eq!(&ledger.faults, &Vec::<String>::new());
         let total = Ledger::total(&ledger.flows);
         let dropped: Tally = total.iter().flat_map(|f| f.dropped.values().copied()).sum();

@@ -154,6 +154,8 @@ pub(super) async fn stand(
         keeps_notes: false,
         telemetry: false,
         auto_title: false,
+        faults: Vec::new(),
+        mortal: false,
     };
     let server = Server::new(server, config, Clock::wall());
     let failed = |error| CalibrateError::Server { profile: profile.to_owned(), error };

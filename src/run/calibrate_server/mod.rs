@@ -131,6 +131,8 @@ fn emulation(profile: &Profile<ServerTraits>, load: &Workload, clock: Clock) -> 
         keeps_notes: true,
         telemetry: false,
         auto_title: false,
+        faults: Vec::new(),
+        mortal: false,
     };
     Server::new(profile, config, clock)
 }

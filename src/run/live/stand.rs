@@ -110,6 +110,8 @@ pub(super) async fn emulated(
         keeps_notes: true,
         telemetry: true,
         auto_title: false,
+        faults: Vec::new(),
+        mortal: false,
     };
     let webhook = &profile.traits.webhook;
     let held_back = webhook.flush_delay_s.duration().max(webhook.retry_delay_s.duration());

@@ -85,6 +85,7 @@ fn pair(scenario: &FeedScenario, variant: &str, consumer: Consumer) -> Vec<FeedC
                     client: &clients,
                     workload: &workload.name,
                     mutation: &written,
+                    fault: "",
                     policy: &policy_name,
                 };
                 if !wanted(&scenario.include, &scenario.exclude, place) {

@@ -33,6 +33,7 @@ fn matches(axes: &Axes, cell: &FeedCell) -> bool {
         client: &[cell.consumer.as_str().to_owned()],
         workload: &cell.workload.name,
         mutation: &cell.fault.to_string(),
+        fault: "",
         policy: &policy,
     })
 }

@@ -273,6 +273,7 @@ fn axes(section: &mut Section<'_>, known: &Terms<'_>, faults: &mut Faults) -> Ax
             &|text, f| listed(text, "fault of this scenario", &known.faults, f),
             faults,
         ),
+        fault: Vec::new(),
         policy: globs(
             section,
             "policy",

@@ -150,6 +150,7 @@ impl<S: Store + 'static> Run<'_, S> {
                 due: count,
                 sent: count,
                 accepted: count,
+                recovered: 0,
                 rejected: BTreeMap::new(),
                 reply_due: has_reply(&events),
                 reply: has_reply(&events),

@@ -30,12 +30,11 @@ pub(super) fn visible(store: &Store) -> Result<Vec<Seen>, Threw> {
     bubbles(store, &store.traits)
 }
 
-/// The agent's text since the person's last message. What stands in the fold because the model wrote it as
-/// `<think>` is text all the same, and counts in its place with its tags.
+/// All of the agent's text. What stands in the fold because the model wrote it as `<think>` is text all the same, and counts in
+/// its place with its tags.
 pub(super) fn reply(store: &Store) -> Result<String, Threw> {
     let seen = bubbles(store, &StoreTraits { split_think: false, ..store.traits })?;
-    let turn = seen.iter().rposition(|(who, _)| *who == Speaker::User).map_or(0, |at| at + 1);
-    Ok(seen[turn..].iter().filter(|(who, _)| *who == Speaker::Agent).map(|(_, text)| text.as_str()).collect())
+    Ok(seen.iter().filter(|(who, _)| *who == Speaker::Agent).map(|(_, text)| text.as_str()).collect())
 }
 
 fn bubbles(store: &Store, traits: &StoreTraits) -> Result<Vec<Seen>, Threw> {

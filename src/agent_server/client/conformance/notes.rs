@@ -36,7 +36,7 @@ fn settle(bench: &Bench, produced: Vec<Piece>) -> Ledger {
         ..LinkTrace::default()
     };
     let seat = Seat { endpoint: Endpoint::Events, shows: &[Class::Text, Class::Reasoning], streams: true };
-    Ledger::settle(&server, seat, &link, &bench.trace)
+    Ledger::settle(&server, seat, &[link], &bench.trace)
 }
 
 proptest! {

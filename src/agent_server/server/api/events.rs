@@ -21,7 +21,7 @@ pub(super) fn answer(
     rest: &[&str],
 ) -> Result<Reply, ApiError> {
     let written = |event: &Event| Value::Object(event.to_object(server.traits.wire));
-    let log = || conversation.log_from(0, usize::MAX).into_iter().map(|(_, event)| event);
+    let log = || conversation.log_from(0, usize::MAX).into_iter().map(|logged| logged.event);
     let with_id = |id: &str| log().find(|e| e.id == id).map(|e| written(&e));
     Ok(match (&asked.method, rest) {
         (&Method::GET, ["search"]) => {

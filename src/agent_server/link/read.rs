@@ -1,0 +1,196 @@
+//! Frames off one socket into the client, until either side ends it.
+
+use std::time::Duration;
+
+use futures_util::{SinkExt, StreamExt};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::{Bytes, Error as WsError, Message};
+
+use super::{Onlooker, Phase, Target, Waiting};
+use crate::agent_server::client::{Client, Incoming};
+use crate::agent_server::profile::client::{ClientTraits, Keepalive, Reconcile};
+use crate::agent_server::rest;
+use crate::agent_server::server::Io;
+use crate::probe::trace::ClientTrace;
+use crate::record::Reason;
+
+/// A client, its notes and who looks on.
+pub(super) struct Seat<'a, O> {
+    pub(super) client: Client,
+    pub(super) trace: ClientTrace,
+    pub(super) onlooker: &'a mut O,
+}
+
+impl<O: Onlooker> Seat<'_, O> {
+    fn receive(&mut self, frame: Incoming<'_>) {
+        self.onlooker.frame(frame);
+        self.client.receive(frame, &mut self.trace);
+    }
+
+    /// The connection is over, and this client did not leave.
+    fn closed(&mut self, code: u16, why: &str, unread: Reason) -> End {
+        self.trace.unread = Some(unread);
+        self.onlooker.closed(code, why);
+        self.client.closed(code, why, &mut self.trace);
+        End::Closed(code)
+    }
+}
+
+/// How a connection ended.
+pub(super) enum End {
+    /// The client left.
+    Left,
+    /// The client was not ready in time, and its application was told.
+    NotReady,
+    /// With that code, or 1005 and 1006 where none came.
+    Closed(u16),
+}
+
+/// When the next thing of its own is due on a connection.
+struct Timers {
+    /// An animation frame.
+    tick: Option<Instant>,
+    /// The next ping.
+    ping: Option<Instant>,
+    /// Until when the pong has to be there.
+    pong: Option<Instant>,
+}
+
+impl Timers {
+    fn next(&self, ready_by: Option<Instant>) -> Option<Instant> {
+        [self.tick, self.ping, self.pong, ready_by].into_iter().flatten().min()
+    }
+}
+
+pub(super) async fn read(
+    socket: &mut WebSocketStream<Io>,
+    target: &Target,
+    traits: &ClientTraits,
+    seat: &mut Seat<'_, impl Onlooker>,
+    waiting: &Waiting<'_>,
+    stop: &mut watch::Receiver<bool>,
+) -> End {
+    let keepalive = traits.reconnect.keepalive;
+    let mut timers = Timers { tick: None, ping: keepalive.map(|k| Instant::now() + k.every_s.duration()), pong: None };
+    let mut waits = waiting.on();
+    loop {
+        let ready_by = waits.then_some(waiting.ready_by);
+        let due = timers.next(ready_by);
+        tokio::select! {
+            biased;
+            message = socket.next() => {
+                if matches!(message, Some(Ok(Message::Pong(_)))) {
+                    if target.dialer.pongs_come() {
+                        timers.pong = None;
+                    }
+                    continue;
+                }
+                if let Some(end) = take(message, socket, target, seat).await {
+                    return end;
+                }
+                timers.tick =
+                    seat.client.next_tick().map(|wait| timers.tick.unwrap_or_else(|| Instant::now() + wait));
+                if traits.reconnect.reconcile != Reconcile::Nothing && seat.client.wants_events() {
+                    reconcile(target, seat).await;
+                }
+                if waits && seat.client.is_ready() {
+                    waits = false;
+                    seat.onlooker.ready();
+                    waiting.phase.send_replace(Phase::Ready);
+                }
+            }
+            () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {
+                let now = Instant::now();
+                if timers.pong.is_some_and(|at| at <= now) {
+                    return ping_timeout(socket, seat).await;
+                }
+                if timers.tick.take_if(|at| *at <= now).is_some() {
+                    seat.client.tick(&mut seat.trace);
+                }
+                if timers.ping.is_some_and(|at| at <= now) {
+                    ping(socket, keepalive, &mut timers, now).await;
+                }
+                if waits && waiting.ready_by <= now {
+                    waits = false;
+                    if waiting.own_timeout {
+                        seat.client.not_ready(&mut seat.trace);
+                    }
+                    waiting.phase.send_replace(Phase::Failed);
+                    if waiting.own_timeout {
+                        seat.trace.unread = Some(Reason::CLIENT_LEFT);
+                        return End::NotReady;
+                    }
+                }
+            }
+            changed = stop.changed() => {
+                if changed.is_err() || *stop.borrow() {
+                    let why = target.dialer.why_unread().map_or(Reason::CLIENT_LEFT, Reason::new);
+                    seat.trace.unread = Some(why);
+                    return End::Left;
+                }
+            }
+        }
+    }
+}
+
+/// Sends a ping and waits for its pong.
+async fn ping(socket: &mut WebSocketStream<Io>, keepalive: Option<Keepalive>, timers: &mut Timers, now: Instant) {
+    let Some(keepalive) = keepalive else { return };
+    // A connection that is gone is noticed by reading it.
+    let _ = socket.send(Message::Ping(Bytes::new())).await;
+    timers.ping = Some(now + keepalive.every_s.duration());
+    timers.pong.get_or_insert(now + keepalive.timeout_s.duration());
+}
+
+/// The pong did not come: the client closes, and takes it for an abnormal end.
+async fn ping_timeout(socket: &mut WebSocketStream<Io>, seat: &mut Seat<'_, impl Onlooker>) -> End {
+    let why = "keepalive ping timeout";
+    let frame = CloseFrame { code: CloseCode::Error, reason: why.into() };
+    let _ = tokio::time::timeout(Duration::from_secs(1), socket.send(Message::Close(Some(frame)))).await;
+    seat.closed(1011, why, Reason::new("ping_timeout"))
+}
+
+/// Hands one message to the client; how it ended, when the connection is over.
+async fn take(
+    message: Option<Result<Message, WsError>>,
+    socket: &mut WebSocketStream<Io>,
+    target: &Target,
+    seat: &mut Seat<'_, impl Onlooker>,
+) -> Option<End> {
+    match message {
+        Some(Ok(Message::Text(text))) => seat.receive(Incoming::Text(&text)),
+        Some(Ok(Message::Binary(bytes))) => seat.receive(Incoming::Binary(&bytes)),
+        Some(Ok(Message::Close(frame))) => {
+            let (code, why) = frame.map_or((1005, String::new()), |f| (f.code.into(), f.reason.to_string()));
+            return Some(seat.closed(code, &why, Reason::new("connection_closed")));
+        }
+        Some(Ok(_)) => {}
+        // The client's own limit: it closes with 1009 and never sees the frame.
+        Some(Err(WsError::Capacity(_))) => {
+            let frame = CloseFrame { code: CloseCode::Size, reason: "message too big".into() };
+            let _ = socket.send(Message::Close(Some(frame))).await;
+            return Some(seat.closed(1009, "message too big", Reason::FRAME_TOO_LARGE));
+        }
+        Some(Err(_)) | None => {
+            let why = target.dialer.why_unread().unwrap_or("connection_lost");
+            return Some(seat.closed(1006, "", Reason::new(why)));
+        }
+    }
+    None
+}
+
+/// Reads the durable events over REST. What cannot be read stays missing.
+async fn reconcile(target: &Target, seat: &mut Seat<'_, impl Onlooker>) {
+    if let Ok(events) = rest::events(target).await {
+        seat.client.reconcile(&events, &mut seat.trace);
+    }
+}
+
+pub(super) async fn leave(socket: &mut WebSocketStream<Io>) {
+    let _ = socket.close(None).await;
+    while socket.next().await.is_some_and(|m| m.is_ok()) {}
+}

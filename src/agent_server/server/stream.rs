@@ -1,0 +1,190 @@
+//! What goes wrong in the stream itself, and how far the turns have come.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use super::lock;
+use crate::agent_server::fault::{Fault, Kind, Lane, Moment};
+use crate::record::Hop;
+
+/// How far the turns of a server have come, and of those that took its place.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pulse {
+    /// Chunks of the model so far.
+    pub chunks: u64,
+    /// Deltas that were given to a bus.
+    pub deltas: u64,
+    /// Replies that were published.
+    pub replies: u64,
+    /// Turns that are over, however they ended.
+    pub turns: u64,
+}
+
+/// A fault that the turn does itself, with its number among the faults of the cell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StreamFault {
+    /// Its number.
+    pub number: usize,
+    /// What it is.
+    pub fault: Fault,
+}
+
+/// The faults of one server's stream, and which of them have come.
+#[derive(Debug, Default)]
+pub(super) struct StreamFaults {
+    all: Vec<StreamFault>,
+    fired: Mutex<BTreeSet<usize>>,
+    /// Appends that are still to fail.
+    appends: AtomicU32,
+}
+
+/// What a chunk meets.
+#[derive(Debug, Default)]
+pub(super) struct Strikes {
+    /// Copies of its delta.
+    pub(super) copies: u32,
+    /// Its delta goes behind the next one.
+    pub(super) behind: bool,
+    /// Its delta goes behind the reply.
+    pub(super) late: bool,
+    /// What happens once it is out, in order.
+    pub(super) then: Vec<Kind>,
+}
+
+impl StreamFaults {
+    pub(super) fn new(all: &[StreamFault]) -> StreamFaults {
+        StreamFaults { all: all.to_vec(), ..StreamFaults::default() }
+    }
+
+    /// The numbers of those that have come.
+    pub(super) fn fired(&self) -> BTreeSet<usize> {
+        lock(&self.fired).clone()
+    }
+
+    /// What the chunk meets that is the `n`-th since the server's first turn began, from 1, `elapsed` into that turn.
+    pub(super) fn on_chunk(&self, n: u64, elapsed: Duration) -> Strikes {
+        let mut strikes = Strikes::default();
+        for StreamFault { number, fault } in &self.all {
+            let begun = match fault.moment {
+                Moment::Start => Some(1),
+                Moment::Token(first) => Some(first),
+                // The first chunk at or after that time.
+                Moment::Time(at) if elapsed >= at => Some(if lock(&self.fired).contains(number) { 0 } else { n }),
+                Moment::Time(_) | Moment::After(..) => None,
+            };
+            let Some(begun) = begun.filter(|first| *first <= n) else { continue };
+            let strikes_now = match fault.kind {
+                Kind::Duplicate { every, .. } | Kind::Reorder { every } if every > 0 => (n - begun + 1) % every == 0,
+                _ => n == begun,
+            };
+            if !strikes_now {
+                continue;
+            }
+            let once = match &fault.kind {
+                Kind::Duplicate { times, .. } => {
+                    strikes.copies += *times;
+                    true
+                }
+                Kind::Reorder { .. } => {
+                    strikes.behind = true;
+                    true
+                }
+                Kind::Late => {
+                    strikes.late = true;
+                    true
+                }
+                Kind::Tool { .. } | Kind::ProviderError { .. } | Kind::Cancel | Kind::Retry => {
+                    strikes.then.push(fault.kind.clone());
+                    true
+                }
+                _ => false,
+            };
+            if once {
+                lock(&self.fired).insert(*number);
+            }
+        }
+        strikes
+    }
+
+    /// How much later than it is due something on that lane is published after `chunks` chunks, `elapsed` into the turn.
+    pub(super) fn delay(&self, lane: Lane, chunks: u64, elapsed: Duration) -> Duration {
+        let mut sum = Duration::ZERO;
+        for StreamFault { number, fault } in &self.all {
+            let Kind::Delay { lane: slow, by } = fault.kind else { continue };
+            let begun = match fault.moment {
+                Moment::Start => true,
+                Moment::Token(first) => chunks >= first,
+                Moment::Time(at) => elapsed >= at,
+                Moment::After(..) => false,
+            };
+            if slow == lane && begun {
+                lock(&self.fired).insert(*number);
+                sum += by;
+            }
+        }
+        sum
+    }
+
+    /// The text of the reply, which may differ from the text of its deltas.
+    pub(super) fn reply(&self, mut text: String) -> String {
+        for StreamFault { number, fault } in &self.all {
+            if let Kind::Final { append } = &fault.kind {
+                lock(&self.fired).insert(*number);
+                if append.is_empty() {
+                    text.pop();
+                } else {
+                    text.push_str(append);
+                }
+            }
+        }
+        text
+    }
+
+    /// A frame as somebody relays it who decodes its bytes piece by piece: a character that is cut becomes U+FFFD.
+    pub(super) fn relayed(&self, text: String) -> String {
+        let bytes = self.all.iter().find_map(|StreamFault { number, fault }| match fault.kind {
+            Kind::Lossy { bytes } => Some((*number, bytes)),
+            _ => None,
+        });
+        let Some((number, bytes)) = bytes else { return text };
+        if text.is_ascii() {
+            return text;
+        }
+        lock(&self.fired).insert(number);
+        text.as_bytes().chunks(bytes.max(1)).map(String::from_utf8_lossy).collect()
+    }
+
+    /// The bytes of a WebSocket fragment, if messages are sent in fragments.
+    pub(super) fn fragments(&self) -> Option<usize> {
+        self.all.iter().find_map(|StreamFault { number, fault }| match fault.kind {
+            Kind::Fragment { bytes } if fault.hop == Hop::Sent => {
+                lock(&self.fired).insert(*number);
+                Some(bytes)
+            }
+            _ => None,
+        })
+    }
+
+    /// How many deltas are kept for whoever connects.
+    pub(super) fn kept(&self) -> Option<usize> {
+        self.all.iter().find_map(|StreamFault { number, fault }| match fault.kind {
+            Kind::ReplayDeltas { count } => {
+                lock(&self.fired).insert(*number);
+                usize::try_from(count).ok()
+            }
+            _ => None,
+        })
+    }
+
+    /// The next appends to the log fail.
+    pub(super) fn fail_appends(&self, times: u32) {
+        self.appends.fetch_add(times, Ordering::SeqCst);
+    }
+
+    /// Whether this append fails.
+    pub(super) fn append_fails(&self) -> bool {
+        self.appends.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok()
+    }
+}

@@ -1,0 +1,237 @@
+//! Lets the faults of a cell happen when they are due, and knows which of them came.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use crate::agent_server::fault::{Conditions, Fault, Kind, Mark, Moment};
+use crate::agent_server::link::Target;
+use crate::agent_server::profile::{Profile, ServerTraits};
+use crate::agent_server::rest;
+use crate::agent_server::server::{Pulse, Server, Stage, StreamFault};
+use crate::probe::ledger::Endpoint;
+
+/// What the faults of a cell act on.
+#[derive(Clone)]
+pub(super) struct Set {
+    pub(super) stage: Stage,
+    /// The way that no fault is on.
+    pub(super) target: Target,
+    /// The ways of the subscribers, in their order.
+    pub(super) ways: Vec<Arc<Conditions>>,
+    pub(super) endpoint: Endpoint,
+    /// The server that comes back, by fault: another one for a swap, the same for a restart.
+    pub(super) successors: Vec<Option<Arc<Profile<ServerTraits>>>>,
+    /// Which subscribers may come, by moment of joining.
+    pub(super) doors: Vec<watch::Sender<bool>>,
+}
+
+/// The faults of a cell at work.
+pub(super) struct Director {
+    faults: Arc<Vec<Fault>>,
+    set: Set,
+    fired: Arc<Mutex<BTreeSet<usize>>>,
+    acts: Vec<JoinHandle<()>>,
+}
+
+/// Those that the turn does itself, with their numbers.
+pub(super) fn stream_faults(faults: &[Fault]) -> Vec<StreamFault> {
+    let all = faults.iter().enumerate();
+    let own = all.filter(|(_, fault)| {
+        fault.kind.in_turn()
+            || matches!(fault.kind, Kind::Lossy { .. } | Kind::ReplayDeltas { .. })
+            || matches!(fault.kind, Kind::Fragment { .. }) && fault.hop == crate::record::Hop::Sent
+    });
+    own.map(|(number, fault)| StreamFault { number, fault: fault.clone() }).collect()
+}
+
+/// Whether the director has something to do for it while the cell runs.
+fn directed(fault: &Fault) -> bool {
+    !stream_faults(std::slice::from_ref(fault)).iter().any(|_| true) && !matches!(fault.kind, Kind::SlowSink { .. })
+}
+
+impl Director {
+    /// Whoever is there from the beginning acts at once; the rest waits for [`Director::begin`].
+    pub(super) async fn new(faults: &[Fault], set: Set) -> Director {
+        let director =
+            Director { faults: Arc::new(faults.to_vec()), set, fired: Arc::default(), acts: Vec::new() };
+        for (number, fault) in director.faults.iter().enumerate() {
+            if fault.moment == Moment::Start && directed(fault) {
+                director.act(number).await;
+            }
+        }
+        director
+    }
+
+    /// The person's message is sent now. Every other fault waits for its moment from here on.
+    pub(super) fn begin(&mut self, pulse: &watch::Receiver<Pulse>) {
+        let began = Instant::now();
+        for (number, fault) in self.faults.iter().enumerate() {
+            if fault.moment == Moment::Start || !directed(fault) {
+                continue;
+            }
+            let (moment, pulse) = (fault.moment, pulse.clone());
+            let act = Act { number, faults: self.faults.clone(), set: self.set.clone(), fired: self.fired.clone() };
+            self.acts.push(tokio::spawn(async move {
+                if reached(moment, began, pulse).await {
+                    act.now().await;
+                }
+            }));
+        }
+    }
+
+    async fn act(&self, number: usize) {
+        let (faults, set, fired) = (self.faults.clone(), self.set.clone(), self.fired.clone());
+        Act { number, faults, set, fired }.now().await;
+    }
+
+    /// Waits until every fault that can still come has come.
+    pub(super) async fn done(&mut self, limit: Duration) {
+        let until = Instant::now() + limit;
+        for act in std::mem::take(&mut self.acts) {
+            let abort = act.abort_handle();
+            if tokio::time::timeout_at(until, act).await.is_err() {
+                abort.abort();
+            }
+        }
+    }
+
+    /// The faults that never came, in words.
+    pub(super) fn missing(&self, server: Option<&Server>) -> Vec<String> {
+        let mut fired = self.fired.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+        fired.extend(server.iter().flat_map(|server| server.fired()));
+        let came = |number: &usize, fault: &Fault| match fault.kind {
+            // It is in force from its moment on, and has come once a connection grew too old.
+            Kind::Lifetime { .. } => self.ways(fault).any(|way| way.came_true()),
+            Kind::SlowSink { .. } => true,
+            _ => fired.contains(number),
+        };
+        let all = self.faults.iter().enumerate();
+        all.filter(|(number, fault)| !came(number, fault)).map(|(_, fault)| fault.to_string()).collect()
+    }
+
+    fn ways(&self, fault: &Fault) -> impl Iterator<Item = &Arc<Conditions>> {
+        ways(&self.set, fault)
+    }
+}
+
+fn ways<'a>(set: &'a Set, fault: &Fault) -> impl Iterator<Item = &'a Arc<Conditions>> {
+    let fault = fault.clone();
+    (1..).zip(&set.ways).filter(move |(n, _)| fault.concerns(*n)).map(|(_, way)| way)
+}
+
+/// Waits for a moment; false when it cannot come any more.
+async fn reached(moment: Moment, began: Instant, mut pulse: watch::Receiver<Pulse>) -> bool {
+    match moment {
+        Moment::Start => true,
+        Moment::Time(at) => {
+            sleep_until(began + at).await;
+            true
+        }
+        Moment::Token(n) => pulse.wait_for(|pulse| pulse.chunks >= n).await.is_ok(),
+        Moment::After(mark, wait) => {
+            let come = |pulse: &Pulse| match mark {
+                Mark::FirstDelta => pulse.deltas > 0,
+                Mark::Reply => pulse.replies > 0,
+                Mark::Turn => pulse.turns > 0,
+            };
+            let came = pulse.wait_for(come).await.is_ok();
+            sleep(wait).await;
+            came
+        }
+    }
+}
+
+/// One fault that happens.
+struct Act {
+    number: usize,
+    faults: Arc<Vec<Fault>>,
+    set: Set,
+    fired: Arc<Mutex<BTreeSet<usize>>>,
+}
+
+impl Act {
+    async fn now(self) {
+        let Some(fault) = self.faults.get(self.number) else { return };
+        if self.does(fault).await {
+            self.fired.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(self.number);
+        }
+    }
+
+    /// Lets it happen; false when there was nothing that it could happen to.
+    async fn does(&self, fault: &Fault) -> bool {
+        let set = &self.set;
+        let each = |what: &dyn Fn(&Conditions)| ways(set, fault).inspect(|way| what(way)).count() > 0;
+        match &fault.kind {
+            Kind::Abort => each(&Conditions::cut),
+            Kind::Silence { lasts } => each(&|way| way.silence(*lasts)),
+            Kind::Stall { lasts } => each(&|way| way.stall(*lasts)),
+            Kind::Slow { bytes_per_s } => each(&|way| way.slow(*bytes_per_s)),
+            Kind::Buffer { hold } => each(&|way| way.hold(*hold)),
+            Kind::Lifetime { every } => each(&|way| way.lifetime(*every)),
+            Kind::Handshake { lasts, times } => each(&|way| way.handshakes(*lasts, *times)),
+            Kind::Fragment { bytes } => each(&|way| way.chop(*bytes)),
+            Kind::NoPong => each(&Conditions::eat_pongs),
+            Kind::Join => {
+                let doors = (1..).zip(&set.doors).filter(|(n, _)| fault.concerns(*n));
+                doors.map(|(_, door)| door.send_replace(true)).count() > 0
+            }
+            Kind::Close { code, reason } => self.close(fault, *code, reason).await,
+            Kind::Refuse { status, times } => set.stage.server().map(|server| server.refuse(*status, *times)).is_some(),
+            Kind::Inject { frame } => match set.stage.server() {
+                Some(server) => {
+                    server.inject(&set.target.conversation, set.endpoint, frame).await.is_some_and(|took| took > 0)
+                }
+                None => false,
+            },
+            Kind::Say { text, run } => rest::post_message(&set.target, text, *run).await.is_ok(),
+            Kind::Block { lasts } => set.stage.server().map(|server| server.block(*lasts)).is_some(),
+            Kind::FailAppend { times } => set.stage.server().map(|server| server.fail_appends(*times)).is_some(),
+            Kind::Restart { down } | Kind::Swap { down, .. } => self.replace(*down).await,
+            // The turn does these, and the sink is slow from the beginning.
+            Kind::Duplicate { .. }
+            | Kind::Reorder { .. }
+            | Kind::Late
+            | Kind::Delay { .. }
+            | Kind::Lossy { .. }
+            | Kind::Final { .. }
+            | Kind::ReplayDeltas { .. }
+            | Kind::Tool { .. }
+            | Kind::ProviderError { .. }
+            | Kind::Cancel
+            | Kind::Retry
+            | Kind::SlowSink { .. } => false,
+        }
+    }
+
+    async fn close(&self, fault: &Fault, code: u16, reason: &str) -> bool {
+        let Some(server) = self.set.stage.server() else { return false };
+        if fault.subscriber.is_none() {
+            return server.hang_up(None, code, reason).await > 0;
+        }
+        let mut closed = 0;
+        for way in ways(&self.set, fault) {
+            if let Some(peer) = way.peer() {
+                closed += server.hang_up(Some(peer), code, reason).await;
+            }
+        }
+        closed > 0
+    }
+
+    /// The server goes, and after a while somebody takes its place.
+    async fn replace(&self, down: Duration) -> bool {
+        let successor = self.set.successors.get(self.number).and_then(Option::as_ref);
+        let (Some(old), Some(profile)) = (self.set.stage.server(), successor) else { return false };
+        self.set.stage.clear();
+        old.die();
+        if !down.is_zero() {
+            sleep(down).await;
+        }
+        self.set.stage.enter(&old.succeed(profile).await);
+        true
+    }
+}
