@@ -29,6 +29,9 @@ use crate::seed::Seed;
 /// The session API key that the rig gives every server and client. It guards nothing but the rig.
 const RIG_KEY: &str = "rig";
 
+/// How long a client may take to get ready before the turn starts without it; longer than any client's own limit.
+const CONNECT_WAIT: Duration = Duration::from_secs(45);
+
 /// How much longer than its script a turn may take: a minute of wall time, an hour of virtual time.
 const SLACK_WALL: Duration = Duration::from_mins(1);
 const SLACK_VIRTUAL: Duration = Duration::from_hours(1);
@@ -178,7 +181,7 @@ async fn attended(cell: &Cell, cast: &Cast<'_>, clock: ClockKind, seed: Seed) ->
         // One after the other, so that who joins when is the same in every run. A client that never gets ready
         // is part of the answer; somebody else starts the turn all the same.
         if !later(n) {
-            let _ = phases.wait_for(|p| *p != Phase::Connecting).await;
+            let _ = timeout(CONNECT_WAIT, phases.wait_for(|p| *p != Phase::Connecting)).await;
         }
     }
     let pulse = server.pulse();
@@ -196,7 +199,10 @@ async fn attended(cell: &Cell, cast: &Cast<'_>, clock: ClockKind, seed: Seed) ->
     stop.send_replace(true);
     let mut all: Vec<(Attended, Read)> = Vec::new();
     for client in attending {
-        all.push(client.await.map_err(|e| CellFault::Panicked(e.to_string()))?);
+        // On a paused clock a client that waits for nothing would wait for ever.
+        let left = timeout(slack, client).await;
+        let left = left.map_err(|_| CellFault::Hung("a client did not leave".to_owned()))?;
+        all.push(left.map_err(|e| CellFault::Panicked(e.to_string()))?);
     }
     if let Some(missing) = director.missing(Some(&server)).first() {
         return Err(CellFault::NeverFired(missing.clone()));

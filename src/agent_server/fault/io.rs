@@ -31,6 +31,8 @@ pub struct Conditioned<S> {
     /// Bytes that may pass.
     ready: Vec<u8>,
     ended: bool,
+    /// Whether something was read: the answer to the handshake comes first, and no proxy holds that back.
+    begun: bool,
     /// Bytes that a slow reader may read by now, and when that was counted.
     allowance: (f64, Instant),
     sleep: Option<Pin<Box<Sleep>>>,
@@ -63,6 +65,7 @@ impl<S> Conditioned<S> {
             held_since: None,
             ready: Vec::new(),
             ended: false,
+            begun: false,
             allowance: (0.0, now),
             sleep: None,
         }
@@ -100,7 +103,7 @@ impl<S> Conditioned<S> {
             return None;
         }
         let since = *self.held_since.get_or_insert(now);
-        let due = match hold {
+        let due = match hold.filter(|_| self.begun) {
             None => true,
             Some(Hold::Bytes(bytes)) => self.held.len() >= bytes,
             Some(Hold::Time(time)) => since + time <= now,
@@ -191,8 +194,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for Conditioned<S> {
                 }
                 continue;
             }
-            let mut most = this.ready.len().min(buf.remaining()).min(chop.unwrap_or(usize::MAX));
-            if let Some(rate) = rate {
+            let chop = chop.filter(|_| this.begun).unwrap_or(usize::MAX);
+            let mut most = this.ready.len().min(buf.remaining()).min(chop);
+            if let Some(rate) = rate.filter(|_| this.begun) {
                 most = this.allowed(rate, now, most);
                 if most == 0 {
                     let next = now + Duration::from_secs_f64(1.0 / rate_of(rate)).max(Duration::from_millis(1));
@@ -202,6 +206,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Conditioned<S> {
                     continue;
                 }
             }
+            this.begun = true;
             buf.put_slice(&this.ready[..most]);
             this.ready.drain(..most);
             return Poll::Ready(Ok(()));

@@ -195,11 +195,17 @@ impl<O: Onlooker> Visit<'_, O> {
         let cursor = self.seat.client.cursor();
         let opening = open(self.target, &self.traits.connect, cursor, self.seat.onlooker);
         let limit = policy.open_timeout_s;
-        let opened = if limit.is_zero() {
-            opening.await
-        } else {
+        let limited = async {
+            if limit.is_zero() {
+                return opening.await;
+            }
             let slow = Refused { peer: None, status: 0, why: "the handshake took too long".to_owned() };
             timeout(limit.duration(), opening).await.unwrap_or(Err(slow))
+        };
+        let opened = tokio::select! {
+            biased;
+            opened = limited => opened,
+            _ = self.stop.wait_for(|stop| *stop) => return None,
         };
         match opened {
             Err(Refused { peer, status, why }) => {

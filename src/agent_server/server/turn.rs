@@ -371,10 +371,10 @@ impl Turn {
         let action = Action {
             thought: (!text.is_empty()).then_some(text),
             reasoning_content: (!reasoning.is_empty()).then_some(reasoning),
-            action: json!({"command": "true", "kind": "TerminalAction"}),
+            action: json!({"data": {}, "kind": "MCPToolAction"}),
             tool_name: tool.to_owned(),
             tool_call_id: call.clone(),
-            arguments: json!({"command": "true"}).to_string(),
+            arguments: "{}".to_owned(),
             llm_response_id: self.response_id.clone(),
         };
         let action_id = self.durable_item(Source::Agent, EventBody::Action(action), false);
@@ -382,7 +382,7 @@ impl Turn {
             tool_name: tool.to_owned(),
             tool_call_id: call,
             text: "done".to_owned(),
-            kind: "TerminalObservation".into(),
+            kind: "MCPToolObservation".into(),
             action_id,
         };
         self.durable(Source::Environment, EventBody::Observation(observation), false);
