@@ -7,6 +7,8 @@
 
 mod dial;
 mod read;
+#[cfg(test)]
+mod tests;
 
 use std::time::Duration;
 
@@ -76,6 +78,12 @@ pub trait Onlooker: Send {
 
     /// The connection ended, and this client did not end it by leaving.
     fn closed(&mut self, _code: u16, _reason: &str) {}
+
+    /// The client has read the durable events over REST.
+    fn reconciled(&mut self) {}
+
+    /// The client will not connect any more, and nobody told it to leave.
+    fn gave_up(&mut self) {}
 }
 
 /// Nobody looks on.
@@ -121,6 +129,9 @@ pub async fn attend_before(
         peers: Vec::new(),
     };
     visit.all().await;
+    if !*visit.stop.borrow() {
+        visit.seat.onlooker.gave_up();
+    }
     if *phase.borrow() == Phase::Connecting {
         visit.never_ready().await;
     }

@@ -187,6 +187,7 @@ async fn take(
 async fn reconcile(target: &Target, seat: &mut Seat<'_, impl Onlooker>) {
     if let Ok(events) = rest::events(target).await {
         seat.client.reconcile(&events, &mut seat.trace);
+        seat.onlooker.reconciled();
     }
 }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
+use super::fault::FaultTable;
 use super::limits;
 use super::parts::{self, Failure, Globs, Said};
 use crate::agent_server::profile::ServerTraits;
@@ -38,6 +39,9 @@ pub struct ScenarioFile {
     /// Changes to frames; `["none"]` if absent.
     #[schemars(default, length(min = 1), inner(regex(pattern = PATTERN)), extend("examples" = [["none", "-source"]]))]
     mutations: Option<Vec<String>>,
+    /// Names of the `[[fault.NAME]]` lists in use, and `none`; `["none"]` if absent.
+    #[schemars(length(min = 1))]
+    faults: Option<Vec<String>>,
     /// Consumers that must never see a delta.
     #[schemars(length(min = 1))]
     must_not_receive: Option<Vec<Consumer>>,
@@ -51,6 +55,8 @@ pub struct ScenarioFile {
     webhook: Option<Webhook>,
     /// What the model streams, by name.
     workload: BTreeMap<String, Workload>,
+    /// What goes wrong, by name; the tables of one name are at work together.
+    fault: Option<BTreeMap<String, Vec<FaultTable>>>,
     /// What cells may cost: of all tables that match a cell, the first that limits a metric counts for it.
     #[schemars(default, schema_with = "limits::budgets")]
     budget: Option<()>,
@@ -89,6 +95,8 @@ pub(super) struct Patterns {
     workload: Option<Globs>,
     /// Mutations as they are written.
     mutation: Option<Globs>,
+    /// Names of what goes wrong.
+    fault: Option<Globs>,
 }
 
 /// The webhook sink; at once and willing, if it is absent.

@@ -5,6 +5,7 @@
 //! table against those that the reader names.
 
 mod agent;
+mod fault;
 mod feed;
 mod limits;
 mod parts;

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde_json::Value;
 
 use super::{FeedScenarioFile, ScenarioFile};
+use crate::agent_server::fault::Kind;
 use crate::scenario::diagnostic::ScenarioError;
 use crate::scenario::names::double::Double;
 use crate::scenario::{FeedScenario, Problem, Scenario};
@@ -68,6 +69,7 @@ fn the_schema_and_the_reader_of_the_agent_server_know_the_same_keys() {
     let below = |table: &str, rest: &str| file("", &format!("{right}\n{table}\n{STRANGE}\n{rest}"));
     let token = format!("tokens = [{{ text = \"a\", {STRANGE} }}]");
     let generate = format!("generate = {{ count = 1, {STRANGE} }}");
+    let fault = |kind: &str| file("", &format!("{right}\n[[fault.f]]\nkind = \"{kind}\"\n{STRANGE}"));
     let cpu = format!("cpu_ratio_vs = {{ server = \"1.43.1\", max = 1, {STRANGE} }}");
     hold::<ScenarioFile>(
         &read,
@@ -77,6 +79,7 @@ fn the_schema_and_the_reader_of_the_agent_server_know_the_same_keys() {
             ("/$defs/Token", file("", &token)),
             ("/$defs/Generate", file("", &generate)),
             ("/$defs/Webhook", below("[webhook]", "")),
+            ("/$defs/FaultTable", Kind::WORDS.map(fault).concat()),
             ("/$defs/Budget", below("[budget]", "log_lines = 0")),
             ("/$defs/Budget/properties/cpu_ratio_vs", file("", &format!("{right}\n[budget]\n{cpu}"))),
             ("/$defs/Patterns", [below("[[include]]", ""), below("[[exclude]]", "")].concat()),
