@@ -47,6 +47,9 @@ pub struct Ran {
     pub name: String,
     /// The question it asks.
     pub question: String,
+    /// Where what it asks about was seen, a URL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<String>,
     /// What its cells are about; absent for the agent server.
     #[serde(default, skip_serializing_if = "Subject::is_agent_server")]
     pub subject: Subject,

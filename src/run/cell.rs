@@ -74,7 +74,9 @@ pub fn run_cell(
     };
     let runtime = builder.build().map_err(|e| CellFault::Setup(e.to_string()))?;
     let successor = |fault: &Fault| match &fault.kind {
-        Kind::Swap { server, .. } => parties.successor(cell, server).map(Some).ok_or_else(|| setup("server", server)),
+        Kind::Swap { server, .. } => {
+            parties.successor(cell, server).map(Some).ok_or_else(|| setup("server", server))
+        }
         Kind::Restart { .. } => Ok(parties.successor(cell, &cell.server)),
         _ => Ok(None),
     };
@@ -110,7 +112,12 @@ struct Cast<'a> {
     successors: Vec<Option<Arc<Profile<ServerTraits>>>>,
 }
 
-async fn attended(cell: &Cell, cast: &Cast<'_>, clock: ClockKind, seed: Seed) -> Result<Vec<Observation>, CellFault> {
+async fn attended(
+    cell: &Cell,
+    cast: &Cast<'_>,
+    clock: ClockKind,
+    seed: Seed,
+) -> Result<Vec<Observation>, CellFault> {
     let setup = |e: &dyn std::fmt::Display| CellFault::Setup(e.to_string());
     let script = script(cell)?;
     let chunks = u32::try_from(script.chunks.len()).unwrap_or(u32::MAX);

@@ -66,7 +66,8 @@ impl Ends<'_> {
     pub(super) fn times(&self) -> Option<Times> {
         let (mut delays, mut arrivals) = (Vec::new(), Vec::new());
         for (origin, k) in self.read_frames() {
-            let (Some(receipt), Some(at)) = (k.and_then(|k| self.trace.receipts.get(k)), k.and_then(|k| self.read.at.get(k)))
+            let (Some(receipt), Some(at)) =
+                (k.and_then(|k| self.trace.receipts.get(k)), k.and_then(|k| self.read.at.get(k)))
             else {
                 continue;
             };

@@ -27,7 +27,7 @@ use chrono::NaiveDate;
 use crate::agent_server::profile::{Catalogue, ProfileError};
 use crate::record::{CellResult, Ran, Run, SCHEMA, Times, Timing, Totals};
 use crate::run::{self, CellRun, Options, Parties};
-use crate::scenario::{KnownList, Loaded, Planned, ScenarioError, Selection, expand, expand_feed};
+use crate::scenario::{KnownList, Loaded, Planned, ScenarioError, Selection, expand, expand_feed, members};
 use crate::seed::Seed;
 use crate::session_feed::Variants;
 use crate::session_feed::profile::VariantError;
@@ -60,6 +60,11 @@ pub enum PlanError {
         "two different packages would both be cell `{0}`; the last folder of a path is its name: rename one"
     )]
     OneName(String),
+    /// What goes wrong in a scenario can be done to emulated parties only.
+    #[error(
+        "scenario `{0}` has faults, which released packages do not take: `skewlab matrix {0}` runs it emulated"
+    )]
+    Faults(String),
     /// A profile is wrong.
     #[error(transparent)]
     Profile(#[from] ProfileError),
@@ -73,13 +78,14 @@ impl Plan {
     pub fn of(names: &[String], selection: &Selection, catalogue: &Catalogue) -> Result<Plan, PlanError> {
         let variants = Variants::embedded()?;
         let (mut scenarios, mut loaded) = (Vec::<Ran>::new(), Vec::new());
-        for name in names {
-            let scenario = Loaded::load(name, catalogue, &variants)?;
+        for name in names.iter().flat_map(|name| members(name)) {
+            let scenario = Loaded::load(&name, catalogue, &variants)?;
             if scenarios.iter().any(|s| s.name == scenario.name()) {
                 return Err(PlanError::Twice(scenario.name().to_owned()));
             }
             let (name, question) = (scenario.name().to_owned(), scenario.question().to_owned());
-            scenarios.push(Ran { name, question, subject: scenario.subject() });
+            let seen = scenario.seen().map(str::to_owned);
+            scenarios.push(Ran { name, question, seen, subject: scenario.subject() });
             loaded.push(scenario);
         }
         let subjects = scenarios.iter().map(|s| s.subject).collect();

@@ -198,7 +198,11 @@ impl SessionSocket {
                     continue;
                 }
                 Some(false) => Reason::SOCKET_CLOSED,
-                None => Reason::new(lock(&self.state).over.unwrap_or("slow_consumer")),
+                None => {
+                    // It is in the connection's own buffer, and goes out before the close if the peer reads again.
+                    self.server.note(|notes| notes.sent(self.peer, origin));
+                    return lock(&self.state).over;
+                }
             };
             self.server.note(|notes| notes.stopped(self.peer, origin, Hop::Sent, &reason));
             return lock(&self.state).over;
@@ -294,7 +298,8 @@ async fn catch_up(conversation: &Conversation, socket: &SessionSocket, after_seq
         loop {
             let page = conversation.log_from(from, socket.server.traits.session.replay_page.get());
             from += page.len();
-            let due: Vec<_> = page.into_iter().filter(|logged| logged.seq.is_some_and(|seq| seq <= through)).collect();
+            let due: Vec<_> =
+                page.into_iter().filter(|logged| logged.seq.is_some_and(|seq| seq <= through)).collect();
             if due.is_empty() {
                 break;
             }
