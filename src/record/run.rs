@@ -29,7 +29,7 @@ pub struct Run {
     pub seed: u64,
     /// `virtual` or `wall`.
     pub clock: String,
-    /// SHA-256 over everything but `timing` and itself.
+    /// SHA-256 over everything but `timing`, `sealed` and itself.
     pub digest: String,
     /// Whether `digest` is held against what the file holds when it is read. Absent in older files, some of which were
     /// fingerprinted in another way.

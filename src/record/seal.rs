@@ -39,12 +39,13 @@ impl Run {
         self.digest = self.fingerprint();
     }
 
-    /// SHA-256 over everything but the times and the digest itself.
+    /// SHA-256 over everything but the times, the digest itself, and whether it is held to.
     fn fingerprint(&mut self) -> String {
         let (timing, digest) = (std::mem::take(&mut self.timing), std::mem::take(&mut self.digest));
+        let sealed = std::mem::take(&mut self.sealed);
         let mut hash = io::BufWriter::new(Hash(Sha256::new()));
         let written = serde_json::to_writer(&mut hash, self);
-        (self.timing, self.digest) = (timing, digest);
+        (self.timing, self.digest, self.sealed) = (timing, digest, sealed);
         // Plain records of strings and numbers always serialise; should they not, no digest is better than a false one.
         match (written, hash.into_inner()) {
             (Ok(()), Ok(Hash(hash))) => {

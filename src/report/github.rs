@@ -35,7 +35,7 @@ fn annotation(kind: &str, group: &Broken<'_>, files: &BTreeMap<String, String>, 
     let pair = group.cells.first().map(|cell| format!("{} and {}", cell.server_release, cell.client_release));
     let title = line(&format!("{}: {}", group.verdict.as_str(), pair.unwrap_or_default())).into_owned();
     let file = match files.get(group.scenario) {
-        Some(file) => format!("file={},", property(file)),
+        Some(file) => format!("file={},", property(&line(file))),
         None => String::new(),
     };
     let mut message = format!("{}: {}; on {}", line(group.scenario), group.what, group.places());

@@ -52,7 +52,7 @@ const EDITS: [Edit; 12] = [
         |run| run.scenarios.clear(),
         &["cells[0] (`", "its scenario `release-skew` is not among `scenarios`"],
     ),
-    ("times", |run| drop(run.timing.cell_micros.pop()), &["timing: `cell_micros` has 3 entries for 4 cells"]),
+    ("times", |run| run.timing.cell_micros.truncate(3), &["timing: `cell_micros` has 3 entries for 4 cells"]),
     (
         "count",
         |run| run.cells[0].side_effects.webhook.posts += 1,
@@ -137,7 +137,7 @@ fn a_fresh_run_with_a_known_failure_keeps_its_day() {
     let folder = Folder::new();
     let scenario = folder.scenario(
         "loses",
-        "servers = [\"1.58.2\"]\nclients = [\"python-1.21.1\"]\n[[known]]\nverdict = \"silent_loss\"\nreason = \"old\"\n\
+        "servers = [\"1.58.2\"]\nclients = [\"python-1.21.1\"]\n[[known]]\nverdict = \"durable_loss\"\nreason = \"old\"\n\
          link = \"https://x/1\"\nexpires = 2999-01-01\n",
     );
     let out = folder.arg("run");

@@ -140,6 +140,9 @@ fn counted(account: Account) -> BaselineCell {
     }
 }
 
+/// What makes an account another one.
+type With = fn(&mut Account);
+
 #[test]
 fn every_exact_count_is_compared() {
     let base = Account {
@@ -153,7 +156,6 @@ fn every_exact_count_is_compared() {
         first_frame: Some(3),
         proven: true,
     };
-    type With = fn(&mut Account);
     let cases: [(With, &str, u8); 10] = [
         (|a| a.produced = [2, 2], "produced by the model, frames", 10),
         (|a| a.due = [1, 1], "due to the application, characters", 10),
