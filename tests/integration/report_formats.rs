@@ -510,6 +510,17 @@ fn no_text_of_a_run_begins_a_line_or_acts_on_a_screen_in_any_format() {
 }
 
 #[test]
+fn a_table_of_any_other_result_has_no_text_that_acts_on_a_screen() {
+    for document in crate::html::all_hostile() {
+        let table = written(|out| report::document_table(&document, Some(100), out));
+        let plain = anstream::adapter::strip_str(&table).to_string();
+        assert!(plain.contains("onerror"), "{}: the text has to be there", document.schema());
+        let acts = |c: char| c != '\n' && shown(&c.to_string()) != c.to_string();
+        assert!(!plain.contains(acts), "{}: {plain:?}", document.schema());
+    }
+}
+
+#[test]
 fn an_entry_that_picks_nothing_is_red_or_said_in_every_format() {
     let mut run = matrix(&["release-skew"], &["1.43.1"], &["python-1.58.2"]);
     let green = run.clone();

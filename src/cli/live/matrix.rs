@@ -95,7 +95,7 @@ pub(super) fn run(args: &LiveMatrix) -> Result<ExitCode, CliError> {
             journal.keep(&cell.run);
         }
         if let Err(fault) = &cell.run.result {
-            progress.aside(&fault.to_string());
+            progress.aside(&report::harmless(&fault.to_string()));
         }
         let outcome = progress.wants_outcomes().then(|| plan.outcome(&cell.run, today)).flatten();
         progress.step(outcome.as_ref());
