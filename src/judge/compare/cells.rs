@@ -30,7 +30,11 @@ pub fn compare_runs(base: &Baseline, head: &Baseline, rules: &Rules<'_>) -> Resu
         let known = known.or_else(|| known::own(cell, rules.today));
         match before.get(id) {
             None => changes.push(added(cell, known)),
-            Some(there) if there.hash != cell.hash => {}
+            // It is left out, and what stands in its place is as new as any: red is red.
+            Some(there) if there.hash != cell.hash => {
+                let red = added(cell, known);
+                changes.extend((red.gates && there.outcome != Outcome::Unexpected).then_some(red));
+            }
             Some(there) => {
                 compared += 1;
                 compare(there, cell, known, rules, &mut changes, &mut counts);

@@ -125,6 +125,14 @@ fn a_new_cell_that_is_red_is_red() {
     );
     assert_eq!(new(listed(Verdict::SilentLoss, Some(Verdict::SilentLoss))), (Change::Added, false, 0));
     assert_eq!(new(listed(Verdict::SilentLoss, None)), (Change::Added, true, 10));
+    // One that was left out because it does something else now is as new as that.
+    let other = |outcome| BaselineCell { hash: "other".into(), outcome, ..cell("b", Verdict::SilentLoss) };
+    let before = |outcome| run(vec![green(), BaselineCell { outcome, ..cell("b", Verdict::Delivered) }]);
+    let skip = Rules { skip_changed: true, ..rules() };
+    let exit = |was, is| compare_runs(&before(was), &run(vec![green(), other(is)]), &skip).unwrap().exit;
+    assert_eq!(exit(Outcome::Expected, Outcome::Unexpected), 10);
+    assert_eq!(exit(Outcome::Expected, Outcome::Expected), 0);
+    assert_eq!(exit(Outcome::Unexpected, Outcome::Unexpected), 0, "it was red before");
     // Nothing is there to hold it against, and it is red all the same.
     let other = BaselineCell { id: "b".into(), ..outcome(Outcome::Unexpected) };
     assert_eq!(
