@@ -6,7 +6,6 @@ pub mod against;
 mod assemble;
 mod bench;
 pub mod calibrate;
-mod digest;
 pub mod extract;
 mod feed_bench;
 mod journal;
@@ -203,12 +202,14 @@ fn written(
         seed: settings.seed.0,
         clock: settings.clock.to_owned(),
         digest: String::new(),
+        sealed: false,
         scenarios: scenarios.to_vec(),
-        totals: totals(&cells),
+        totals: Totals::of(&cells),
+        stale: Vec::new(),
         cells,
         timing,
     };
-    run.digest = digest::digest(&run);
+    run.seal();
     run
 }
 
@@ -221,20 +222,4 @@ fn times(runs: &[CellRun], cells: &[CellResult]) -> Vec<Option<Times>> {
 
 fn count(n: usize) -> f64 {
     f64::from(u32::try_from(n).unwrap_or(u32::MAX))
-}
-
-fn totals(cells: &[CellResult]) -> Totals {
-    use crate::record::Outcome;
-    let mut totals = Totals { cells: cells.len() as u64, ..Totals::default() };
-    for cell in cells {
-        let slot = match cell.outcome {
-            _ if cell.verdict.is_rig_fault() => &mut totals.rig,
-            Outcome::Expected => &mut totals.expected,
-            Outcome::Unexpected => &mut totals.unexpected,
-            Outcome::Known => &mut totals.known,
-            Outcome::Stale => &mut totals.stale,
-        };
-        *slot += 1;
-    }
-    totals
 }

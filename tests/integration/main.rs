@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by unwrapping")]
 
 mod against;
+mod agree;
 mod attach;
 mod attach_foreign;
 mod baseline;
