@@ -1,7 +1,7 @@
 //! The virtual clock and loopback sockets say the same of what goes wrong: verdicts, hops, reasons and counts.
 
 use skewlab::agent_server::profile::Catalogue;
-use skewlab::record::{CellResult, Class, HopFlow};
+use skewlab::record::CellResult;
 use skewlab::run::{ClockKind, Options};
 use skewlab::scenario::Selection;
 use skewlab::seed::Seed;
@@ -76,12 +76,12 @@ client = "browser-session"
 fault = "fragments"
 "#;
 
-/// What both have to agree on: not times, and not how often a client knocked in vain.
-fn said(cell: &CellResult) -> (String, Vec<String>, Vec<(Class, Vec<HopFlow>)>) {
+/// What both have to agree on: everything but times, and how often a client knocked in vain.
+fn said(cell: &CellResult) -> String {
     let findings = cell.findings.iter().map(|f| {
-        format!("{:?} {:?} {:?} {:?} {:?} {}", f.verdict, f.scope, f.lost_at, f.reason, f.signal, f.amount)
+        format!("{:?} {:?} {:?} {:?} {:?} {:?}", f.verdict, f.scope, f.lost_at, f.reason, f.signal, f.amount)
     });
-    (cell.id.clone(), findings.collect(), cell.flows.clone().into_iter().collect())
+    format!("{} {:?} {:?}", cell.id, findings.collect::<Vec<_>>(), cell.classes)
 }
 
 #[test]
@@ -101,6 +101,8 @@ fn both_clocks_agree_on_what_goes_wrong() {
     let (paused, real) = (of(ClockKind::Virtual), of(ClockKind::Wall));
     assert_eq!(paused.cells.len(), 79);
     for (left, right) in paused.cells.iter().zip(&real.cells) {
-        assert_eq!(said(left), said(right));
+        let same = said(left) == said(right);
+        let (ours, theirs) = (&left.findings[0], &right.findings[0]);
+        assert!(same, "{}: {} and {}", left.id, ours.note, theirs.note);
     }
 }
