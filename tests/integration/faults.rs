@@ -245,6 +245,52 @@ fn a_refused_upgrade_is_tried_again() {
 }
 
 #[test]
+fn durable_events_out_of_order_move_no_cursor_past_a_gap() {
+    // The first event of the turn comes behind the others, and then the connection breaks.
+    let body = one("kind = \"delay\"\nlane = \"durables\"\ntimes = 1\nfor = \"3s\"")
+        + &one("kind = \"abort\"\nat = \"token 10\"");
+    let run = cells(&body);
+    let durables = &of(&run, "browser-session").durables;
+    assert!(
+        durables.reply && durables.rejected.is_empty(),
+        "what fell into the gap is asked for again: {durables:?}"
+    );
+    assert_eq!(durables.accepted, durables.due);
+}
+
+#[test]
+fn a_frame_over_the_limit_of_a_client_ends_its_connection() {
+    let run = cells(&one("kind = \"inject\"\nbytes = 2_000_000\nat = \"token 10\""));
+    let old = worst(&run, "python-1.34.0");
+    assert_eq!(
+        (old.verdict, old.scope),
+        (Verdict::SilentLoss, Some(Scope::Tail)),
+        "1009, and deaf: {}",
+        old.note
+    );
+    let new = worst(&run, "python-1.58.2");
+    assert_eq!(
+        (new.verdict, new.scope),
+        (Verdict::SilentLoss, Some(Scope::Gap)),
+        "1009, and back: {}",
+        new.note
+    );
+    for client in ["typescript-1.39.0", "browser-1.20.0", "browser-session"] {
+        assert_eq!(worst(&run, client).verdict, Verdict::Delivered, "{client} has no limit");
+    }
+}
+
+#[test]
+fn a_frame_over_the_limit_of_the_session_socket_ends_it_again_and_again() {
+    let run = cells(&one("kind = \"say\"\nbytes = 5_000_000\nrun = false\nat = \"token 10\""));
+    let session = of(&run, "browser-session");
+    assert_eq!(worst(&run, "browser-session").verdict, Verdict::DurableLoss);
+    assert!(session.surfaced.iter().any(|what| what.contains("1013")), "{:?}", session.surfaced);
+    // The legacy socket delivers it.
+    assert!(of(&run, "typescript-1.39.0").durables.rejected.is_empty());
+}
+
+#[test]
 fn a_fault_that_never_comes_is_a_cell_that_did_not_run() {
     for body in [
         "kind = \"abort\"\nat = \"token 41\"",

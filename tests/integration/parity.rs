@@ -7,7 +7,7 @@ use skewlab::scenario::Selection;
 use skewlab::seed::Seed;
 use skewlab::suite::Plan;
 
-/// A rate of which no second is a multiple: what happens after whole seconds falls between two tokens on either clock.
+/// A rate at which what happens after a second and up to three tenths more falls between two tokens on either clock.
 const SCENARIO: &str = r#"question = "Do both clocks agree?"
 servers = ["1.58.2"]
 clients = ["python-1.34.0", "python-1.58.2", "typescript-1.39.0", "browser-1.20.0", "browser-session"]
@@ -16,8 +16,8 @@ faults = ["none", "abort", "close-1011", "close-1000", "join", "twice", "swapped
     "bytes", "fragments", "refused", "restart"]
 
 [workload.answer]
-rate = 6.5
-tokens = [{ text = "a" }, { reasoning = "b" }, { text = "c 漢" }, { text = "d ", repeat = 12 }, { text = "e ", repeat = 5 }]
+rate = 2.2
+tokens = [{ text = "a" }, { reasoning = "b" }, { text = "c 漢" }, { text = "d ", repeat = 8 }, { text = "e ", repeat = 5 }]
 
 [[fault.abort]]
 kind = "abort"
@@ -32,7 +32,7 @@ code = 1000
 at = "token 5"
 [[fault.join]]
 kind = "join"
-at = "900ms"
+at = "700ms"
 [[fault.twice]]
 kind = "duplicate"
 at = "token 3"
