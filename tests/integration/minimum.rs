@@ -71,7 +71,7 @@ async fn answering(answer: &'static str) -> SocketAddr {
 
 async fn declined(answer: &'static str, client: &str) -> String {
     let (attended, told) = attended(client, answering(answer).await).await;
-    assert!(attended.peer.is_none() && !told.dialled, "no socket is opened");
+    assert!(attended.peers.is_empty() && !told.dialled, "no socket is opened");
     let why = told.refused.unwrap();
     assert_eq!(attended.trace.signal, Signal::Surfaced);
     assert_eq!(attended.trace.surfaced, [format!("backend disconnected: {why}")]);
