@@ -20,7 +20,7 @@ pub(super) fn sources(evidence: &Evidence) -> Vec<Finding> {
 }
 
 fn differ(evidence: &Evidence, one: &Source, other: &Source) -> Finding {
-    if one.chunks && other.chunks {
+    if (one.chunks && other.chunks) || (one.events && other.events) {
         return feeds_differ(evidence, one, other);
     }
     let alignment = align(&[&one.text], &[&other.text]);
@@ -39,7 +39,7 @@ fn differ(evidence: &Evidence, one: &Source, other: &Source) -> Finding {
     Finding { reason: Some(SOURCES_DIFFER), ..finding }
 }
 
-/// Two feeds of one stream, a line a chunk. A chunk without text counts as much as any other.
+/// Two feeds of one stream, a line a chunk or an event. A chunk without text counts as much as any other.
 fn feeds_differ(evidence: &Evidence, one: &Source, other: &Source) -> Finding {
     let [first, second] = [one, other].map(|source| source.text.lines().collect::<BTreeSet<_>>());
     let alone: Vec<&str> = one.text.lines().filter(|line| !second.contains(line)).collect();
@@ -48,8 +48,9 @@ fn feeds_differ(evidence: &Evidence, one: &Source, other: &Source) -> Finding {
     let number = |line: &&str| line.split(' ').next().and_then(|n| n.parse::<u64>().ok());
     let place = alone.iter().chain(&alone_too).filter_map(number).min();
     // The same chunks in another order.
-    let place = place.map_or("in their order".to_owned(), |n| format!("first at chunk {n}"));
-    let (names, differ) = ([&one.name, &other.name], count(chunks, "chunk"));
+    let what = if one.events { "event" } else { "chunk" };
+    let place = place.map_or("in their order".to_owned(), |n| format!("first at {what} {n}"));
+    let (names, differ) = ([&one.name, &other.name], count(chunks, what));
     let note = format!(
         "`{}` and `{}` carry one stream and differ in {differ}, {place}; {} only on `{}`, {} only on `{}`",
         names[0],

@@ -1,6 +1,7 @@
 //! One observation, with the text of each class aligned once for all detectors.
 
 use super::align::{Alignment, align};
+use super::late;
 use crate::record::{Class, Finding, Hop, HopFlow, Observation, Reason, Signal, Verdict};
 use crate::unit::Tally;
 
@@ -82,7 +83,7 @@ impl<'a> ClassText<'a> {
             shown: seen.shows.contains(&class),
             produced: chars(&produced),
             delivered: chars(&delivered),
-            alignment: align(&produced, &delivered),
+            alignment: late::in_place(seen, class, &produced, align(&produced, &delivered)),
             flow: seen.flows.get(&class).map_or(&[], Vec::as_slice),
         }
     }

@@ -115,6 +115,7 @@ mod tests {
             limits: Vec::new(),
             oracle: None,
             first_frame: None,
+            queue: None,
             subscribers: None,
             findings: Vec::new(),
         }

@@ -1,7 +1,7 @@
 //! All detectors over one observation.
 
 use super::evidence::{Evidence, count};
-use super::{budget, divergent, durable, leak, loss, rig, wrong};
+use super::{budget, divergent, durable, late, leak, loss, pace, queue, reaped, rig, wrong};
 use crate::record::{Duties, Finding, Observation, Verdict};
 use crate::unit::Tally;
 
@@ -17,11 +17,16 @@ pub fn judge(observation: &Observation, duties: &Duties) -> Vec<Finding> {
         return faults;
     }
     let mut findings = leak::leaks(&evidence, duties);
+    findings.extend(reaped::reaped(&evidence));
     findings.extend(durable::loss(&evidence));
     if !evidence.silent_by_design() {
         findings.extend(loss::loss(&evidence));
         findings.extend(wrong::texts(&evidence));
+        findings.extend(late::late(&evidence));
+        findings.extend(pace::not_streamed(&evidence));
+        findings.extend(pace::stalled(&evidence));
     }
+    findings.extend(queue::unbounded(&evidence));
     findings.extend(wrong::view(&evidence));
     findings.extend(divergent::sources(&evidence));
     if findings.iter().all(|finding| finding.verdict.is_healthy()) {

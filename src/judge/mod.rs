@@ -25,12 +25,16 @@ pub mod exit;
 pub mod expect;
 mod figures;
 mod findings;
+mod late;
 mod leak;
 pub mod live_bench;
 mod loss;
 #[cfg(test)]
 mod mutants;
 pub mod oracle;
+mod pace;
+mod queue;
+mod reaped;
 mod rig;
 #[cfg(test)]
 pub(crate) mod sample;

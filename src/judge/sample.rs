@@ -99,6 +99,10 @@ pub(super) fn observe(produced: Vec<Piece>, fate: impl Fn(usize, &Piece) -> Fate
         subscribed: None,
         first_frame: None,
         times: None,
+        baseline: None,
+        late: Vec::new(),
+        queue: None,
+        reaped: None,
         rig_faults: Vec::new(),
     }
 }

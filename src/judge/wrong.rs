@@ -43,7 +43,7 @@ fn wrong(evidence: &Evidence, text: &ClassText) -> Option<Finding> {
         Kind::Reordered => {
             let moved = count(missing, "character");
             let note = format!("{moved} of {produced} produced of {class} arrived in another place");
-            (Verdict::Corrupted, ORDER_CHANGED, missing, note)
+            (Verdict::Reordered, ORDER_CHANGED, missing, note)
         }
         Kind::Altered => {
             let gone = count(missing, "character");

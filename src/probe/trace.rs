@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use crate::record::evidence::Queue;
 use crate::record::flow::{Class, Hop, Reason};
 use crate::record::observation::{Piece, Signal};
 
@@ -65,6 +66,9 @@ pub struct LinkTrace {
     pub refused: Option<u16>,
     /// Close code and reason that the server sent.
     pub closed: Option<(u16, String)>,
+    /// What waited for this connection.
+    #[serde(default, skip_serializing_if = "Queue::is_empty")]
+    pub queue: Queue,
 }
 
 impl LinkTrace {
@@ -84,6 +88,20 @@ impl LinkTrace {
             [] => LinkTrace::default().unattended(),
             _ => links.iter().map(LinkTrace::unattended).try_fold(None, |_, why| why.map(Some)).flatten(),
         }
+    }
+
+    /// What waited for a client on all of its connections: at most on any of them, and at the end of the last one. None where
+    /// nothing waited and the server closed none of them.
+    pub fn queue(links: &[LinkTrace]) -> Option<Queue> {
+        let mut all = Queue::default();
+        for LinkTrace { queue, closed, .. } in links {
+            all.waits(queue.peak_frames, queue.peak_bytes);
+            all.ended(queue.at_close_frames, queue.at_close_bytes);
+            all.limit_bytes = queue.limit_bytes.or(all.limit_bytes);
+            let said = closed.as_ref().map(|(code, reason)| format!("{code} {reason}").trim_end().to_owned());
+            all.closed = said.or(all.closed);
+        }
+        (all.peak_frames > 0 || all.closed.is_some()).then_some(all)
     }
 }
 
@@ -110,6 +128,9 @@ pub struct ServerTrace {
     /// The numbers of those that are a reply.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replies: Vec<u64>,
+    /// Pieces that had been produced when each of them was made: those before are of its turn, or of an earlier one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replied_after: Vec<PieceIndex>,
 }
 
 /// What became of one frame in the client.

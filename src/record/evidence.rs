@@ -61,6 +61,63 @@ pub struct Times {
     pub delay: Spread,
     /// Between two pieces that reached the application.
     pub gap: Spread,
+    /// From the first text that the model made to the first that reached the application, microseconds, of the classes that
+    /// the application shows; absent where none did, and in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_us: Option<u64>,
+    /// From the first to the last of that text as the model made it, microseconds; zero in older files.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub produced_us: u64,
+}
+
+/// What waited in the server for one subscriber.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Queue {
+    /// Frames that waited at the same time, at most. Of the legacy socket they are publish tasks behind a slow peer.
+    pub peak_frames: u64,
+    /// Their bytes, at most.
+    pub peak_bytes: u64,
+    /// Frames that still waited when the connection ended, of the last one.
+    pub at_close_frames: u64,
+    /// Their bytes.
+    pub at_close_bytes: u64,
+    /// The bytes at which the server gives the connection up; absent where it never does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_bytes: Option<u64>,
+    /// Code and reason of the close that the server sent: `1013 slow_consumer`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closed: Option<String>,
+}
+
+impl Queue {
+    /// So much waits now.
+    pub fn waits(&mut self, frames: u64, bytes: u64) {
+        self.peak_frames = self.peak_frames.max(frames);
+        self.peak_bytes = self.peak_bytes.max(bytes);
+    }
+
+    /// So much waited when the connection ended.
+    pub fn ended(&mut self, frames: u64, bytes: u64) {
+        (self.at_close_frames, self.at_close_bytes) = (frames, bytes);
+    }
+
+    /// Whether nothing waited and nothing limits it.
+    pub fn is_empty(&self) -> bool {
+        *self == Queue::default()
+    }
+}
+
+/// A runtime outside that ended the server because it looked idle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reaped {
+    /// When, from the person's message on, milliseconds.
+    pub at_ms: u64,
+    /// What `/server_info` said as `idle_time`, seconds.
+    pub idle_s: u64,
+    /// Whether a turn was running.
+    pub running: bool,
 }
 
 /// A distribution of times, microseconds.

@@ -29,7 +29,7 @@ pub mod verdict;
 pub use budget::{Budget, Budgeted, Comparison, CpuLimit, CpuRatio, Limit, Metric};
 pub use certificate::{CERTIFICATE_SCHEMA, Certificate, Disagreement, holds_certificate};
 pub use cost::DeltaCosts;
-pub use evidence::{FirstFrame, FrameText, Spread, Times};
+pub use evidence::{FirstFrame, FrameText, Queue, Reaped, Spread, Times};
 pub use expectation::{Consumer, Duties, Expected, Known};
 pub use figure::{Figure, FigureLimit, Figures};
 pub use flow::{Class, Hop, HopFlow, Reason};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::budget::CpuRatio;
 use super::cost::DeltaCosts;
-use super::evidence::{FirstFrame, Times};
+use super::evidence::{FirstFrame, Queue, Reaped, Times};
 use super::figure::Figures;
 use super::flow::{Class, HopFlow, Reason};
 
@@ -59,6 +59,9 @@ pub struct Source {
     /// Whether it is lines of chunks.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub chunks: bool,
+    /// Whether it is lines of durable events.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub events: bool,
 }
 
 /// A step of a session: its turn and its place in it, both from 1.
@@ -223,6 +226,19 @@ pub struct Observation {
     /// How the text came in time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<Times>,
+    /// How the text came to the same client when nothing went wrong in the cell; only of one that no fault of the cell is
+    /// about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Times>,
+    /// The pieces of `delivered` that came after the final message of their turn had, by their place in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub late: Vec<usize>,
+    /// What waited for it in the server; absent where nothing did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Queue>,
+    /// The runtime that ended the server, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reaped: Option<Reaped>,
     /// Contradictions inside skewlab itself; any of them makes the cell invalid.
     pub rig_faults: Vec<String>,
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::budget::Budgeted;
 use super::comparison::Stale;
-use super::evidence::{FirstFrame, Times};
+use super::evidence::{FirstFrame, Queue, Times};
 use super::expectation::Known;
 use super::figure::{FigureLimit, Figures};
 use super::flow::{Hop, HopFlow, Reason};
@@ -247,6 +247,10 @@ pub struct CellResult {
     /// The first frame that carried text which was lost; absent where none was, and in older files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_frame: Option<FirstFrame>,
+    /// What waited in the server for this client, and how the server closed its connection; absent where nothing waited and it
+    /// did not, and in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Queue>,
     /// How many copies of the client attended; absent for one. Everything above is of the one that fared worst.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subscribers: Option<u32>,

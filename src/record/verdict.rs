@@ -9,6 +9,11 @@ use crate::unit::Tally;
 
 /// What is to be said of one client in one cell. Ordered by severity: the first is the worst, and a cell's
 /// headline is its worst finding.
+///
+/// The order is one of harm to the person who reads. First what takes the conversation from them, then text that is missing
+/// or wrong while nobody is told, then text that is missing and somebody is told; behind it text that is all there and right,
+/// in a place where it does not belong (`late`) or at a time when nobody waits for it any more (`not_streamed`, `stalled`);
+/// last what only the operator pays for. So a reply that stands twice in the view is worse than a late piece of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -18,18 +23,30 @@ pub enum Verdict {
     Invalid,
     /// A delta reached a consumer that must never see one.
     Leaked,
+    /// The runtime's idle policy ended the server while a turn was running: the rest of the reply is never made.
+    Reaped,
     /// A durable event that the client should have got was refused or dropped.
     DurableLoss,
     /// Text missing, the run ended normally, and nothing surfaced.
     SilentLoss,
-    /// Wrong text, or the right text in the wrong order.
+    /// Wrong text.
     Corrupted,
+    /// The right text, and its pieces in another order.
+    Reordered,
     /// Two sources of one text disagree: a live feed and the log, or chunks and the message made of them.
     Divergent,
     /// Text twice.
     Duplicated,
     /// Text missing, and something surfaced.
     LoudLoss,
+    /// Text that came after the final message of its turn.
+    Late,
+    /// All text came, and none of it before the model was as good as done.
+    NotStreamed,
+    /// A subscriber with which nothing is wrong was held up because another one was.
+    Stalled,
+    /// More and more waited for a subscriber, and nothing limited it.
+    Unbounded,
     /// A cost budget of the scenario was exceeded. The text is all there, which is why every loss is worse.
     OverBudget,
     /// The profile says that this client does not stream, and it got nothing.
@@ -40,16 +57,22 @@ pub enum Verdict {
 
 impl Verdict {
     /// Every verdict, worst first.
-    pub const ALL: [Verdict; 12] = [
+    pub const ALL: [Verdict; 18] = [
         Verdict::NotRun,
         Verdict::Invalid,
         Verdict::Leaked,
+        Verdict::Reaped,
         Verdict::DurableLoss,
         Verdict::SilentLoss,
         Verdict::Corrupted,
+        Verdict::Reordered,
         Verdict::Divergent,
         Verdict::Duplicated,
         Verdict::LoudLoss,
+        Verdict::Late,
+        Verdict::NotStreamed,
+        Verdict::Stalled,
+        Verdict::Unbounded,
         Verdict::OverBudget,
         Verdict::ByDesign,
         Verdict::Delivered,
@@ -61,12 +84,18 @@ impl Verdict {
             Verdict::NotRun => "not_run",
             Verdict::Invalid => "invalid",
             Verdict::Leaked => "leaked",
+            Verdict::Reaped => "reaped",
             Verdict::DurableLoss => "durable_loss",
             Verdict::SilentLoss => "silent_loss",
             Verdict::Corrupted => "corrupted",
+            Verdict::Reordered => "reordered",
             Verdict::Divergent => "divergent",
             Verdict::Duplicated => "duplicated",
             Verdict::LoudLoss => "loud_loss",
+            Verdict::Late => "late",
+            Verdict::NotStreamed => "not_streamed",
+            Verdict::Stalled => "stalled",
+            Verdict::Unbounded => "unbounded",
             Verdict::OverBudget => "over_budget",
             Verdict::ByDesign => "by_design",
             Verdict::Delivered => "delivered",
@@ -168,6 +197,14 @@ impl Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn verdicts_are_listed_worst_first_and_named_as_they_are_written() {
+        assert!(Verdict::ALL.is_sorted(), "the list and the order of the enum differ");
+        for verdict in Verdict::ALL {
+            assert_eq!(serde_json::to_value(verdict).unwrap(), verdict.as_str());
+        }
+    }
 
     #[test]
     fn outcomes_are_named_alike_in_results_and_reports() {

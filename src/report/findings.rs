@@ -94,7 +94,13 @@ fn what(cell: &CellResult, finding: &Finding) -> String {
             }
         }
         Verdict::OverBudget => return format!("{reason}: {}", finding.note),
-        Verdict::Invalid | Verdict::NotRun | Verdict::Divergent => finding.note.clone(),
+        Verdict::Invalid
+        | Verdict::NotRun
+        | Verdict::Divergent
+        | Verdict::Reaped
+        | Verdict::NotStreamed
+        | Verdict::Stalled
+        | Verdict::Unbounded => finding.note.clone(),
         Verdict::DurableLoss => format!("{frames} of {} durable frames", cell.durables.due),
         Verdict::Leaked => format!("{frames} frames"),
         // What is wrong need not be part of what is due.

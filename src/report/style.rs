@@ -13,9 +13,15 @@ pub(super) fn mark(verdict: Verdict) -> &'static str {
         Verdict::LoudLoss => "loud",
         Verdict::OverBudget => "COST",
         Verdict::DurableLoss => "DURABLE",
+        Verdict::Reaped => "REAPED",
         Verdict::Corrupted => "CORRUPT",
+        Verdict::Reordered => "ORDER",
         Verdict::Divergent => "DIVERGE",
         Verdict::Duplicated => "TWICE",
+        Verdict::Late => "LATE",
+        Verdict::NotStreamed => "AT END",
+        Verdict::Stalled => "STALLED",
+        Verdict::Unbounded => "UNBOUND",
         Verdict::Leaked => "LEAK",
         Verdict::Invalid => "INVALID",
         Verdict::NotRun => "NOT RUN",
@@ -27,7 +33,11 @@ pub(super) fn style(verdict: Verdict) -> Style {
     let colour = match verdict {
         Verdict::Delivered => AnsiColor::Green,
         Verdict::ByDesign => AnsiColor::BrightBlack,
-        Verdict::LoudLoss | Verdict::OverBudget => AnsiColor::Yellow,
+        Verdict::LoudLoss
+        | Verdict::NotStreamed
+        | Verdict::Stalled
+        | Verdict::Unbounded
+        | Verdict::OverBudget => AnsiColor::Yellow,
         Verdict::Invalid | Verdict::NotRun => AnsiColor::Magenta,
         _ => AnsiColor::Red,
     };

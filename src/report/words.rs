@@ -38,8 +38,13 @@ pub fn explain(verdict: Verdict) -> Explained {
             "Look for fields that were added to durable events: strict clients refuse what they do not know.",
         ),
         Verdict::Corrupted => (
-            "The text that arrived is not the text that was streamed, or its order changed.",
+            "The text that arrived is not the text that was streamed.",
             "Look at the hop `delivered` of the class in `run.json`; a value of another type shown as text looks like this too.",
+        ),
+        Verdict::Reordered => (
+            "All the text arrived, and its pieces in another order than the model made them.",
+            "Look for a publish that waits for one subscriber while the next token is published already, or for two ways of \
+             different speed.",
         ),
         Verdict::Divergent => (
             "Two sources of one text disagree: a live feed and the log, or the chunks of a step and the message made of \
@@ -50,6 +55,34 @@ pub fn explain(verdict: Verdict) -> Explained {
         Verdict::Duplicated => (
             "Text arrived twice, or the reply stands twice in what a person sees at the end.",
             "Look for a second subscription, a replay that overlaps, or a final message that did not replace its stream.",
+        ),
+        Verdict::Late => (
+            "Text arrived after the final message of its turn, which holds it already: a bubble of its own below the reply, or \
+             a callback that comes when the answer is done.",
+            "Nobody waits for a delta before the message is published. Wait for it there, or drop on the client what belongs to \
+             a message that is final.",
+        ),
+        Verdict::NotStreamed => (
+            "All the text arrived, and the first of it when the model was as good as done: something held it back to the end. \
+             Counts do not show it, times do.",
+            "Look for a proxy that buffers, a batch that waits for too much, or a client that does not read. Time to the first \
+             text stands beside the time that the model took.",
+        ),
+        Verdict::Stalled => (
+            "A subscriber with which nothing is wrong was held up because another one was. It is judged against the same cell \
+             without the fault.",
+            "Find what calls subscribers one after the other and waits for each. A slow one must not be waited for by the rest.",
+        ),
+        Verdict::Unbounded => (
+            "More and more waited in the server for a subscriber that did not read, and nothing limited it: neither was it \
+             disconnected nor was the model slowed down.",
+            "Give the queue a bound and say what happens at it. `queue` in `run.json` has its peak, what was left at the end, and \
+             the close.",
+        ),
+        Verdict::Reaped => (
+            "An outside runtime ended the server because it looked idle, while a turn was running.",
+            "Streaming has to keep the clock behind `idle_time` fresh: by an event, or by a sign of life of the producer. \
+             `skewlab idle` shows who writes it.",
         ),
         Verdict::OverBudget => (
             "All text arrived, and it cost more than the scenario's budget allows. A loss in the same cell is worse and \

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::director::{self, Director, Set};
 use super::evidence::{Against, Read};
 use super::fault::CellFault;
 use super::observe::{Evening, observation};
 use super::parties::Parties;
+use super::reaper;
 use crate::agent_server::client::Client;
 use crate::agent_server::fault::{Fault, Kind};
 use crate::agent_server::link::{self, Attended, Phase, Target};
@@ -86,7 +87,26 @@ pub fn run_cell(
         client,
         successors: cell.faults.iter().map(successor).collect::<Result<_, _>>()?,
     };
-    runtime.block_on(attended(cell, &cast, clock, seed.derive(&cell.id)))
+    let seed = seed.derive(&cell.id);
+    let mut observed = runtime.block_on(attended(cell, &cast, clock, seed))?;
+    // Whoever no fault is about is held against the same cell without its faults.
+    let healthy: Vec<usize> =
+        (1..=cell.subscribers).zip(0..).filter(|(n, _)| spared(cell, *n)).map(|(_, at)| at).collect();
+    if !healthy.is_empty() {
+        let quiet = Cell { faults: Arc::default(), ..cell.clone() };
+        let quiet = runtime.block_on(attended(&quiet, &cast, clock, seed))?;
+        for at in healthy {
+            if let (Some(seen), Some(before)) = (observed.get_mut(at), quiet.get(at)) {
+                seen.baseline.clone_from(&before.times);
+            }
+        }
+    }
+    Ok(observed)
+}
+
+/// Whether something goes wrong in the cell, and all of it for other subscribers.
+fn spared(cell: &Cell, subscriber: u32) -> bool {
+    !cell.faults.is_empty() && cell.faults.iter().all(|fault| !fault.concerns(subscriber))
 }
 
 /// What the model streams in that cell; the error says why no emulated server can.
@@ -134,7 +154,7 @@ async fn attended(
         telemetry: true,
         auto_title: true,
         faults: director::stream_faults(faults),
-        mortal: faults.iter().any(|fault| fault.kind.needs_mortal()),
+        mortal: cell.idle_policy.is_some() || faults.iter().any(|fault| fault.kind.needs_mortal()),
     };
     let server_clock = if clock == ClockKind::Virtual { Clock::fixed() } else { Clock::wall() };
     let server = Server::new(cast.server, config, server_clock);
@@ -192,6 +212,9 @@ async fn attended(
         }
     }
     let pulse = server.pulse();
+    let watched = cell
+        .idle_policy
+        .map(|policy| tokio::spawn(reaper::watch(stage.clone(), target.clone(), policy, Instant::now())));
     director.begin(&pulse);
     rest::post_message(&target, &user, true).await.map_err(|e| setup(&e))?;
     let slack = if clock == ClockKind::Virtual { SLACK_VIRTUAL } else { SLACK_WALL };
@@ -201,6 +224,15 @@ async fn attended(
     // A fault may have started another turn, on another server.
     let server = stage.server().unwrap_or(server);
     timeout(limit, server.idle()).await.map_err(|_| CellFault::Deadline(limit.as_secs()))?;
+    let reaped = match watched {
+        Some(watched) if watched.is_finished() => watched.await.ok(),
+        // What happens to a server that has nothing more to do is no question of a cell.
+        Some(watched) => {
+            watched.abort();
+            None
+        }
+        None => None,
+    };
     set.ways.iter().for_each(|way| way.release());
     settle(clock, cast.server, &server, &cell.sink).await;
     stop.send_replace(true);
@@ -214,7 +246,7 @@ async fn attended(
     if let Some(missing) = director.missing(Some(&server)).first() {
         return Err(CellFault::NeverFired(missing.clone()));
     }
-    let evening = Evening { notes: server.notes(), side_effects: server.side_effects() };
+    let evening = Evening { notes: server.notes(), side_effects: server.side_effects(), reaped };
     let against = Against {
         server: cast.server,
         own: cast.own,

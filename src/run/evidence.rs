@@ -1,4 +1,6 @@
-//! What was read on a client's socket and when, and what a report shows of it.
+//! What was read on a client's socket and when, what came too late, and what a report shows of it.
+
+use std::collections::BTreeSet;
 
 use tokio::time::Instant;
 
@@ -63,25 +65,65 @@ pub(super) struct Against<'a> {
 
 impl Ends<'_> {
     /// How the text came in time. None where nothing came.
-    pub(super) fn times(&self) -> Option<Times> {
-        let (mut delays, mut arrivals) = (Vec::new(), Vec::new());
+    pub(super) fn times(&self, shows: &[Class]) -> Option<Times> {
+        let (mut delays, mut arrivals, mut first) = (Vec::new(), Vec::new(), None);
+        let shown = |piece: &Piece| piece.class != Class::Empty && shows.contains(&piece.class);
         for (origin, k) in self.read_frames() {
             let (Some(receipt), Some(at)) =
                 (k.and_then(|k| self.trace.receipts.get(k)), k.and_then(|k| self.read.at.get(k)))
             else {
                 continue;
             };
-            let (Origin::Delta { first, .. }, Fate::Reached { .. }) = (origin, &receipt.fate) else {
+            let (Origin::Delta { first: piece, .. }, Fate::Reached { pieces, .. }) = (origin, &receipt.fate)
+            else {
                 continue;
             };
-            if let Some(produced) = self.notes.produced_at.get(first as usize) {
+            if pieces.iter().any(shown) {
+                first = first.or(Some(*at));
+            }
+            if let Some(produced) = self.notes.produced_at.get(piece as usize) {
                 delays.push(micros(*produced, *at));
             }
             arrivals.push(*at);
         }
         let mut gaps: Vec<u64> = arrivals.windows(2).map(|two| micros(two[0], two[1])).collect();
-        let times = Times { delay: Spread::of(&mut delays), gap: Spread::of(&mut gaps) };
+        let made = self.notes.server.produced.iter().zip(&self.notes.produced_at);
+        let mut made = made.filter(|(piece, _)| shown(piece)).map(|(_, at)| *at);
+        let begun = made.next();
+        let times = Times {
+            delay: Spread::of(&mut delays),
+            gap: Spread::of(&mut gaps),
+            first_us: begun.zip(first).map(|(begun, first)| micros(begun, first)),
+            produced_us: begun.zip(made.last()).map_or(0, |(begun, ended)| micros(begun, ended)),
+        };
         (times.delay.count > 0).then_some(times)
+    }
+
+    /// The pieces that reached the application after the reply of their turn had, by their place among all that did.
+    pub(super) fn late(&self) -> Vec<usize> {
+        let (server, delivered) = (&self.notes.server, &self.trace.delivered);
+        let (mut replied, mut late, mut next) = (BTreeSet::new(), Vec::new(), 0);
+        for (origin, k) in self.read_frames() {
+            let Some(receipt) = k.and_then(|k| self.trace.receipts.get(k)) else { continue };
+            let Fate::Reached { pieces, .. } = &receipt.fate else { continue };
+            match origin {
+                Origin::Durable { reply: true, number } => {
+                    replied.extend(server.replies.iter().position(|reply| *reply == number));
+                }
+                Origin::Delta { first, .. } => {
+                    let turn = server.replied_after.partition_point(|made| *made <= first);
+                    for piece in pieces {
+                        // A client that takes a piece twice has more than its receipts say.
+                        let place = delivered.iter().skip(next).position(|other| other == piece);
+                        let Some(at) = place.map(|place| next + place) else { continue };
+                        next = at + 1;
+                        late.extend(replied.contains(&turn).then_some(at));
+                    }
+                }
+                Origin::Durable { .. } | Origin::Other => {}
+            }
+        }
+        late
     }
 
     /// The first frame whose text did not reach the application as it was produced. None where all of it did.

@@ -19,6 +19,7 @@ pub mod live_bench;
 mod observe;
 mod panics;
 mod parties;
+mod reaper;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -7,12 +7,14 @@ use crate::agent_server::profile::client::ClientTraits;
 use crate::agent_server::server::Notes;
 use crate::probe::trace::LinkTrace;
 use crate::probe::{Ledger, Seat};
-use crate::record::{Figures, Observation, SideEffects};
+use crate::record::{Figures, Observation, Reaped, SideEffects, Source};
 
 /// What the server has to say when the turn is over: its notes, and what happened beside the sockets.
 pub(super) struct Evening {
     pub(super) notes: Notes,
     pub(super) side_effects: SideEffects,
+    /// Whoever ended the server, if somebody did.
+    pub(super) reaped: Option<Reaped>,
 }
 
 /// Settles the ledger of one client and puts everything that it could notice beside it.
@@ -31,7 +33,9 @@ pub(super) fn observation(
     let seat = Seat { endpoint: traits.connect.endpoint, shows: &traits.shows, streams: traits.streams };
     let ledger = Ledger::settle(&notes.server, seat, &links, &trace);
     let ends = Ends { notes, links: &links, trace: &trace, read };
-    let (first_frame, times) = (ends.first_frame(&Ledger::total(&ledger.flows), against), ends.times());
+    let (first_frame, times) =
+        (ends.first_frame(&Ledger::total(&ledger.flows), against), ends.times(&profile.traits.shows));
+    let late = ends.late();
     Observation {
         streams: profile.traits.streams,
         shows: profile.traits.shows.clone(),
@@ -51,10 +55,14 @@ pub(super) fn observation(
         cpu_ratio: None,
         figures: Figures::new(),
         lost_pieces: Vec::new(),
-        sources: Vec::new(),
+        sources: phantoms(notes),
         subscribed: None,
         first_frame,
         times,
+        baseline: None,
+        late,
+        queue: LinkTrace::queue(&links),
+        reaped: evening.reaped,
         rig_faults: ledger.faults,
     }
 }
@@ -68,4 +76,15 @@ fn without_abandoned(view: String, notes: &Notes) -> String {
         }
         _ => view,
     }
+}
+
+/// Events that were announced and are in no log: what the live feed had of them beside what the log has.
+fn phantoms(notes: &Notes) -> Vec<[Source; 2]> {
+    if notes.phantoms.is_empty() {
+        return Vec::new();
+    }
+    let lines: Vec<String> =
+        (1..).zip(&notes.phantoms).map(|(n, frame): (u64, _)| format!("{n} {frame}")).collect();
+    let source = |name: &str, text| Source { name: name.to_owned(), text, chunks: false, events: true };
+    vec![[source("live feed", lines.join("\n")), source("log", String::new())]]
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 
 use super::aside::{Aside, Does};
+use super::idle_policy::IdlePolicy;
 use super::workload::Workload;
 use crate::agent_server::fault::Fault;
 use crate::agent_server::server::SinkModel;
@@ -45,6 +46,8 @@ pub struct Cell {
     pub traits: Arc<toml::Table>,
     /// How the webhook sink behaves.
     pub sink: SinkModel,
+    /// The runtime that ends a server which looks idle, if there is one.
+    pub idle_policy: Option<IdlePolicy>,
     /// Copies of the client that attend, at least one.
     pub subscribers: u32,
     /// What it may cost.
@@ -132,6 +135,9 @@ impl Cell {
         if self.sink != SinkModel::default() {
             spec.put("sink").put(self.sink.latency.as_nanos().to_be_bytes());
             spec.put(self.sink.refuse_first.to_be_bytes());
+        }
+        if let Some(IdlePolicy { reap_after, poll }) = &self.idle_policy {
+            spec.put("runtime").put(reap_after.as_nanos().to_be_bytes()).put(poll.as_nanos().to_be_bytes());
         }
         if self.subscribers != 1 {
             spec.put("subscribers").put(self.subscribers.to_be_bytes());

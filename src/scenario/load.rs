@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::budget::Allowance;
 use super::diagnostic::ScenarioError;
 use super::fault::FaultSet;
+use super::idle_policy::IdlePolicy;
 use super::names::Names;
 use super::parse;
 use super::rule::Axes;
@@ -45,6 +46,8 @@ pub struct Scenario {
     pub traits: Arc<toml::Table>,
     /// How the webhook sink behaves.
     pub sink: SinkModel,
+    /// The runtime that ends a server which looks idle, if there is one.
+    pub idle_policy: Option<IdlePolicy>,
     /// Copies of the client that attend each cell, at least one.
     pub subscribers: u32,
     /// What cells may cost; the first match that limits a metric counts for it.

@@ -32,6 +32,7 @@
 //! | `subscribers` | copies of the client that attend a cell (1); the one that fares worst is reported |
 //! | `[traits]` | traits of a server profile, laid over every server: `[traits.bus]`, `max_subscribers = 0` |
 //! | `[webhook]` | the sink: `latency_s` (0), `refuse_first` posts (0) |
+//! | `[runtime]` | an outside runtime that asks `/server_info` every `poll_s` (60) and ends the server once its idle time is `reap_after_s` (1200); emulated servers only |
 //! | `[budget]`, `[[budget]]` | patterns, and limits by metric: see below |
 //! | `[[include]]`, `[[exclude]]` | patterns: a cell matches one include, if there are any, and no exclude |
 //! | `[[expect]]` | patterns, `verdict`, and if wanted `scope`, `lost_at`, `signal`, `reason`, `over` (the broken budgets), `because` |
@@ -127,6 +128,7 @@ mod expand;
 mod expression;
 mod fault;
 pub mod feed;
+mod idle_policy;
 mod known_list;
 mod limit;
 mod load;
@@ -152,6 +154,7 @@ pub use diagnostic::{Fault, ScenarioError};
 pub use expand::{Selection, expand};
 pub use fault::FaultSet;
 pub use feed::{FeedCell, FeedScenario, expand_feed};
+pub use idle_policy::IdlePolicy;
 pub use known_list::{KnownEntry, KnownList};
 pub use load::{Scenario, members};
 pub use loaded::{Loaded, Planned};

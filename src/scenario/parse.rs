@@ -11,6 +11,7 @@ use super::axis;
 use super::budget::Allowance;
 use super::diagnostic::Fault;
 use super::fault;
+use super::idle_policy;
 use super::load::{Scenario, stem};
 use super::names::Names;
 use super::pattern::Glob;
@@ -103,6 +104,7 @@ fn read(
     };
     let traits = traits::read(&mut file, text, &under, faults);
     let sink = sink(&mut file, faults);
+    let idle_policy = idle_policy::read(&mut file, faults);
     let subscribers = file.count("subscribers", 1, MAX_SUBSCRIBERS, faults).unwrap_or(1);
     let subscribers = u32::try_from(subscribers).unwrap_or(1);
 
@@ -149,6 +151,7 @@ fn read(
         must_not_receive,
         traits,
         sink,
+        idle_policy,
         subscribers,
         budget,
         include,

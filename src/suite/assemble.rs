@@ -129,8 +129,9 @@ fn worst<'a>(duties: &Duties, clients: &'a [Observation]) -> Option<(&'a Observa
     let at = at.min_by_key(|at| rank(&judged[*at].1))?;
     let alike = judged.iter().filter(|(_, findings)| verdict(findings) == verdict(&judged[at].1)).count();
     let (client, mut findings) = judged.into_iter().nth(at)?;
-    // What the server spends or leaks is the server's, however many looked on.
-    let own = |f: &&mut Finding| !matches!(f.verdict, Verdict::OverBudget | Verdict::Leaked);
+    // What the server spends or leaks, or that it is gone, is the server's, however many looked on.
+    let own =
+        |f: &&mut Finding| !matches!(f.verdict, Verdict::OverBudget | Verdict::Leaked | Verdict::Reaped);
     if let (Some(headline), many @ 2..) = (findings.first_mut().filter(own), clients.len()) {
         let note = &headline.note;
         headline.note = format!("{note}; so {alike} of {many} clients, this is number {}", at + 1);
@@ -193,6 +194,7 @@ fn written(
         limits: about.expected.figures.clone(),
         oracle: observation.and_then(|o| o.subscribed.as_ref()).map(judge::oracle::asked),
         first_frame: observation.and_then(|o| o.first_frame.clone()),
+        queue: observation.and_then(|o| o.queue.clone()),
         subscribers: (about.subscribers > 1).then_some(about.subscribers),
         findings,
     }

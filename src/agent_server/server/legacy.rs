@@ -149,7 +149,10 @@ impl LegacySocket {
                 self.written(written, payload, origin);
                 None
             }
-            Written::Later(rest) => Some(Box::pin(async move { self.written(rest.await, payload, origin) })),
+            Written::Later(rest) => {
+                self.server.note(|notes| notes.waits(self.peer, self.line.depth(), None));
+                Some(Box::pin(async move { self.written(rest.await, payload, origin) }))
+            }
         }
     }
 
@@ -238,6 +241,7 @@ pub(super) async fn run(
     while let Some((code, detail)) = inbound::unusable(&server, &conversation, &mut stream).await {
         socket.error(code, detail).await;
     }
+    server.note(|notes| notes.left(peer, socket.line.depth()));
     conversation.unsubscribe(&subscriptions);
 }
 

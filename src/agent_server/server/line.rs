@@ -7,7 +7,7 @@
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 
 use futures_util::{SinkExt, Stream, StreamExt};
@@ -22,6 +22,8 @@ pub(super) struct Line {
     socket: Mutex<Socket>,
     /// Frames that could not be written at once, and are not yet.
     waiting: AtomicU32,
+    /// Their bytes.
+    bytes: AtomicUsize,
     /// Whose turn it is among them.
     turn: tokio::sync::Mutex<()>,
 }
@@ -36,7 +38,13 @@ pub(super) enum Written<'a> {
 
 impl Line {
     pub(super) fn new(socket: Socket) -> Line {
-        Line { socket: Mutex::new(socket), waiting: AtomicU32::new(0), turn: tokio::sync::Mutex::default() }
+        let (waiting, bytes) = (AtomicU32::new(0), AtomicUsize::new(0));
+        Line { socket: Mutex::new(socket), waiting, bytes, turn: tokio::sync::Mutex::default() }
+    }
+
+    /// Frames that wait, and their bytes.
+    pub(super) fn depth(&self) -> (u64, u64) {
+        (self.waiting.load(Ordering::Relaxed).into(), self.bytes.load(Ordering::Relaxed) as u64)
     }
 
     /// Hands a frame over. A future that comes back must be polled before the next frame is handed over, so that it
@@ -47,6 +55,7 @@ impl Line {
         }
         let mut cx = Context::from_waker(Waker::noop());
         let mut socket = lock(&self.socket);
+        let bytes = message.len();
         let taken = match socket.poll_ready_unpin(&mut cx) {
             Poll::Ready(Ok(())) => socket.start_send_unpin(message),
             Poll::Ready(Err(_)) => return Written::Now(false),
@@ -61,7 +70,7 @@ impl Line {
             Ok(Poll::Ready(Err(_))) | Err(_) => Written::Now(false),
             Ok(Poll::Pending) => {
                 drop(socket);
-                let place = Place::taken(&self.waiting);
+                let place = Place::taken(self, bytes);
                 // Nobody waits, so the turn is free.
                 let turn = self.turn.try_lock();
                 Written::Later(Box::pin(async move {
@@ -73,7 +82,7 @@ impl Line {
     }
 
     fn later(&self, message: Message) -> Written<'_> {
-        let place = Place::taken(&self.waiting);
+        let place = Place::taken(self, message.len());
         Written::Later(Box::pin(async move {
             let _held = (place, self.turn.lock().await);
             self.sent(message).await
@@ -119,18 +128,23 @@ impl Stream for Reading<'_> {
 }
 
 /// A place among those that wait; given up when it is dropped, however that comes about.
-struct Place<'a>(&'a AtomicU32);
+struct Place<'a> {
+    line: &'a Line,
+    bytes: usize,
+}
 
 impl Place<'_> {
-    fn taken(waiting: &AtomicU32) -> Place<'_> {
-        waiting.fetch_add(1, Ordering::Relaxed);
-        Place(waiting)
+    fn taken(line: &Line, bytes: usize) -> Place<'_> {
+        line.waiting.fetch_add(1, Ordering::Relaxed);
+        line.bytes.fetch_add(bytes, Ordering::Relaxed);
+        Place { line, bytes }
     }
 }
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.line.waiting.fetch_sub(1, Ordering::Relaxed);
+        self.line.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 
@@ -191,11 +205,12 @@ mod tests {
             waiting.extend(begun(&line, n).await);
         }
         assert_eq!(waiting.len(), 4, "one frame fits");
+        assert_eq!(line.depth(), (4, 4 * 48));
         let reading = tokio::spawn(letters(peer, 6));
         for rest in waiting {
             assert!(rest.await);
         }
-        assert_eq!(line.waiting.load(Ordering::Relaxed), 0);
+        assert_eq!(line.depth(), (0, 0));
         assert!(line.send(message(5)).await);
         assert_eq!(reading.await.unwrap(), "abcdef");
     }

@@ -48,7 +48,11 @@ impl Notes {
         }
         if reply {
             self.server.replied_at = number;
-            self.server.replies.extend(kept.then_some(number));
+            if kept {
+                let produced = self.produced();
+                self.server.replies.push(number);
+                self.server.replied_after.push(produced);
+            }
         }
         number
     }
@@ -86,6 +90,18 @@ impl Notes {
     /// A frame was written to that connection.
     pub(super) fn sent(&mut self, peer: PeerId, origin: Origin) {
         self.link(peer).sent.push(origin);
+    }
+
+    /// So many frames wait for that connection now; at `limit` bytes it is given up.
+    pub(super) fn waits(&mut self, peer: PeerId, (frames, bytes): (u64, u64), limit: Option<u64>) {
+        let queue = &mut self.link(peer).queue;
+        queue.waits(frames, bytes);
+        queue.limit_bytes = limit;
+    }
+
+    /// That connection is over, and so many frames still wait for it.
+    pub(super) fn left(&mut self, peer: PeerId, (frames, bytes): (u64, u64)) {
+        self.link(peer).queue.ended(frames, bytes);
     }
 
     /// Pieces stopped on the way to that connection.

@@ -49,6 +49,13 @@ struct State {
     durables: u32,
 }
 
+impl State {
+    /// Frames that wait, and their bytes; those of one that is being written are among these.
+    fn depth(&self) -> (u64, u64) {
+        (self.queue.len() as u64, self.pending_bytes as u64)
+    }
+}
+
 impl SessionSocket {
     /// Takes an event from the durable bus. Deltas never come here: this subscriber does not opt in.
     pub(super) fn deliver(&self, published: &Published) {
@@ -149,6 +156,11 @@ impl SessionSocket {
         } else {
             state.pending_bytes += text.len();
             state.queue.push_back((text, origin));
+            // One alone goes out at once.
+            if state.queue.len() > 1 {
+                let (depth, limit) = (state.depth(), limits.max_pending_bytes as u64);
+                self.server.note(|notes| notes.waits(self.peer, depth, Some(limit)));
+            }
         }
         drop(state);
         self.wake.notify_one();
@@ -269,6 +281,8 @@ pub(super) async fn run(
         server.notes().link(peer).closed = Some((code, reason.clone()));
         close(&mut sink, code, &reason).await;
     }
+    let left = lock(&socket.state).depth();
+    server.note(|notes| notes.left(peer, left));
     socket.abandon(ended.unwrap_or("socket_closed"));
     conversation.unsubscribe(&subscriptions);
     lock(&conversation.progress).retain(|s| !Arc::ptr_eq(s, &socket));

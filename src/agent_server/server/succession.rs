@@ -1,6 +1,7 @@
 //! The end of a server, and who takes its place: its sockets break, its turn dies, and its log stays.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -59,6 +60,11 @@ impl Server {
     /// The next appends to the event log fail.
     pub fn fail_appends(&self, times: u32) {
         self.0.faults.fail_appends(times);
+    }
+
+    /// Whether a turn is running.
+    pub fn is_running(&self) -> bool {
+        self.0.conversations().iter().any(|c| c.running.load(Ordering::SeqCst))
     }
 
     /// Goes down: connections break without a close, turns stop where they are. Only a mortal server can die.

@@ -96,6 +96,10 @@ pub fn observe(capture: &Capture, seated: &Seated<'_>) -> Observation {
         subscribed: None,
         first_frame: None,
         times: None,
+        baseline: None,
+        late: Vec::new(),
+        queue: None,
+        reaped: None,
         rig_faults: faults,
     }
 }

@@ -12,10 +12,14 @@ pub(super) fn class(verdict: Verdict) -> &'static str {
         Verdict::ByDesign => "design",
         Verdict::SilentLoss => "silent",
         Verdict::DurableLoss => "durable",
-        Verdict::Leaked => "leak",
-        Verdict::Corrupted | Verdict::Divergent | Verdict::Duplicated => "wrong",
-        Verdict::LoudLoss => "loud",
-        Verdict::OverBudget => "cost",
+        Verdict::Leaked | Verdict::Reaped => "leak",
+        Verdict::Corrupted
+        | Verdict::Reordered
+        | Verdict::Divergent
+        | Verdict::Duplicated
+        | Verdict::Late => "wrong",
+        Verdict::LoudLoss | Verdict::NotStreamed | Verdict::Stalled => "loud",
+        Verdict::Unbounded | Verdict::OverBudget => "cost",
         Verdict::Invalid | Verdict::NotRun => "rig",
     }
 }

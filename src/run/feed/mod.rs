@@ -48,7 +48,7 @@ fn observation(plan: &Plan<'_>, played: Played) -> Observation {
     });
     let sources = played.accounts.into_iter().map(|accounts| {
         let ([one, other], [first, second], chunks) = (accounts.names, accounts.texts, accounts.chunks);
-        let source = |name: &str, text: String| Source { name: name.to_owned(), text, chunks };
+        let source = |name: &str, text: String| Source { name: name.to_owned(), text, chunks, events: false };
         [source(one, first), source(other, second)]
     });
     let mut rig_faults = books.faults;
@@ -76,6 +76,10 @@ fn observation(plan: &Plan<'_>, played: Played) -> Observation {
         subscribed,
         first_frame: None,
         times: None,
+        baseline: None,
+        late: Vec::new(),
+        queue: None,
+        reaped: None,
         rig_faults,
     }
 }

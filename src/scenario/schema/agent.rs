@@ -13,6 +13,7 @@ use crate::agent_server::profile::ServerTraits;
 use crate::agent_server::server::Finish;
 use crate::record::{Consumer, Scope, Signal, Subject, Verdict};
 use crate::scenario::aside::MAX_STALL_S;
+use crate::scenario::idle_policy::{MAX_IDLE_S, POLL_S, REAP_AFTER_S};
 use crate::scenario::parse::{MAX_LATENCY_S, MAX_REFUSALS, MAX_SUBSCRIBERS};
 use crate::scenario::workload::{CLASSES, MAX_CHUNK_BYTES, MAX_RATE, MAX_TOKENS};
 use crate::schema::{Partial, one_of, partial};
@@ -56,6 +57,8 @@ pub struct ScenarioFile {
     traits: Option<Partial<ServerTraits>>,
     /// The webhook sink.
     webhook: Option<Webhook>,
+    /// An outside runtime that ends a server which looks idle; nobody does, if it is absent.
+    runtime: Option<Runtime>,
     /// What the model streams, by name.
     workload: BTreeMap<String, Workload>,
     /// What goes wrong, by name; the tables of one name are at work together.
@@ -112,6 +115,18 @@ struct Webhook {
     /// Posts that it refuses before it takes one.
     #[schemars(range(max = MAX_REFUSALS), extend("default" = 0))]
     refuse_first: Option<u64>,
+}
+
+/// An outside runtime that ends a server which looks idle. Emulated servers only.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Runtime {
+    /// The `idle_time` of `/server_info`, seconds, from which on it ends the server.
+    #[schemars(range(max = MAX_IDLE_S), extend("exclusiveMinimum" = 0, "default" = REAP_AFTER_S))]
+    reap_after_s: Option<f64>,
+    /// Seconds between two questions.
+    #[schemars(range(max = MAX_IDLE_S), extend("exclusiveMinimum" = 0, "default" = POLL_S))]
+    poll_s: Option<f64>,
 }
 
 /// A user's message and the model's answer: `tokens`, or `generate`.

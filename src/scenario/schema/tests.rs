@@ -79,6 +79,7 @@ fn the_schema_and_the_reader_of_the_agent_server_know_the_same_keys() {
             ("/$defs/Token", file("", &token)),
             ("/$defs/Generate", file("", &generate)),
             ("/$defs/Webhook", below("[webhook]", "")),
+            ("/$defs/Runtime", below("[runtime]", "")),
             ("/$defs/FaultTable", Kind::WORDS.map(fault).concat()),
             ("/$defs/Budget", below("[budget]", "log_lines = 0")),
             ("/$defs/Budget/properties/cpu_ratio_vs", file("", &format!("{right}\n[budget]\n{cpu}"))),

@@ -1,0 +1,66 @@
+//! Text that is all there and came at the wrong time: only at the end, or behind somebody else's trouble.
+//!
+//! Both are differences of times of one clock. The virtual one is exact. On the wall the limits are of a size that noise does
+//! not have: a quarter of a second over a quiet run of the same cell, and nine tenths of a stream of at least a second.
+
+use super::align::Kind;
+use super::evidence::Evidence;
+use crate::record::{Finding, Reason, Verdict};
+use crate::unit::Tally;
+
+const HELD_TO_THE_END: Reason = Reason::new("held_to_the_end");
+const PEER_STALLED: Reason = Reason::new("peer_stalled");
+
+/// A shorter stream is over before anybody could have seen it grow.
+const SHORTEST_STREAM_US: u64 = 1_000_000;
+/// With fewer pieces there is hardly anything to stream.
+const FEWEST_PIECES: u64 = 5;
+/// How much of the time in which the model made its text may pass before the first of it is shown, per cent.
+const HELD_PERCENT: u64 = 90;
+
+/// A healthy subscriber may be delayed by so much more than without the fault, whatever its delays are.
+const SHORTEST_STALL_US: u64 = 250_000;
+/// Or by so many times its delay without the fault.
+const STALL_FACTOR: u64 = 4;
+
+/// All text came, and the first of it when the model was as good as done. Where text is missing, that is what is to be said.
+///
+/// Time counts from the first text that the model made, so that a model which thinks for long before its first word is no
+/// proxy that holds words back. The turns of a cell are taken together.
+pub(super) fn not_streamed(evidence: &Evidence) -> Option<Finding> {
+    let times = evidence.seen.times.as_ref()?;
+    let (first, produced) = (times.first_us?, times.produced_us);
+    let came = |kind| matches!(kind, Kind::Equal | Kind::Duplicated | Kind::Reordered);
+    let whole = evidence.shown().all(|text| came(text.alignment.kind));
+    let long = produced >= SHORTEST_STREAM_US && times.delay.count >= FEWEST_PIECES;
+    if !whole || !long || first.saturating_mul(100) < produced.saturating_mul(HELD_PERCENT) {
+        return None;
+    }
+    let amount = evidence.shown().map(|text| text.ledger_delivered()).sum();
+    let (first, produced) = (seconds(first), seconds(produced));
+    let note =
+        format!("the model streamed for {produced}, and its first text came {first} after it was made");
+    Some(Finding { reason: Some(HELD_TO_THE_END), ..evidence.finding(Verdict::NotStreamed, amount, note) })
+}
+
+/// A subscriber that no fault is about waited longer than in the same cell without its faults.
+pub(super) fn stalled(evidence: &Evidence) -> Option<Finding> {
+    let (times, quiet) = (evidence.seen.times.as_ref()?, evidence.seen.baseline.as_ref()?);
+    let (now, before) = (times.delay.p99_us, quiet.delay.p99_us);
+    if now.saturating_sub(before) <= SHORTEST_STALL_US.max(before.saturating_mul(STALL_FACTOR)) {
+        return None;
+    }
+    let (now, before) = (seconds(now), seconds(before));
+    let note = format!(
+        "99 of 100 pieces came within {now}, and within {before} while no other subscriber was in trouble; no fault is about \
+         this one"
+    );
+    let finding = evidence.finding(Verdict::Stalled, Tally::default(), note);
+    Some(Finding { reason: Some(PEER_STALLED), ..finding })
+}
+
+/// A time as people read it: whole milliseconds below ten seconds, tenths of a second above.
+pub(super) fn seconds(us: u64) -> String {
+    let ms = us / 1000;
+    if ms < 10_000 { format!("{ms} ms") } else { format!("{}.{} s", ms / 1000, ms % 1000 / 100) }
+}
