@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::director::{self, Director, Set};
@@ -29,6 +30,9 @@ use crate::seed::Seed;
 
 /// The session API key that the rig gives every server and client. It guards nothing but the rig.
 const RIG_KEY: &str = "rig";
+
+/// Bytes that pongs of all clients may make in between.
+const PONGS: u64 = 64;
 
 /// How long a client may take to get ready before the turn starts without it; longer than any client's own limit.
 const CONNECT_WAIT: Duration = Duration::from_secs(45);
@@ -132,6 +136,9 @@ struct Cast<'a> {
     successors: Vec<Option<Arc<Profile<ServerTraits>>>>,
 }
 
+/// A client that attends, and what it read.
+type Seated = JoinHandle<(Attended, Read)>;
+
 async fn attended(
     cell: &Cell,
     cast: &Cast<'_>,
@@ -143,80 +150,17 @@ async fn attended(
     let chunks = u32::try_from(script.chunks.len()).unwrap_or(u32::MAX);
     let length = script.gap.saturating_mul(chunks).saturating_add(load_stalls(cell));
     let user = script.user.clone();
-    let faults = &cell.faults[..];
-    let config = ServerConfig {
-        keys: vec![RIG_KEY.to_owned()],
-        script,
-        mutation: cell.mutation.clone(),
-        seed,
-        sinks: vec![sink(cell)],
-        keeps_notes: true,
-        telemetry: true,
-        auto_title: true,
-        faults: director::stream_faults(faults),
-        mortal: cell.idle_policy.is_some() || faults.iter().any(|fault| fault.kind.needs_mortal()),
-    };
-    let server_clock = if clock == ClockKind::Virtual { Clock::fixed() } else { Clock::wall() };
-    let server = Server::new(cast.server, config, server_clock);
-    let stage = Stage::of(&server);
-    let dialer = match clock {
-        ClockKind::Virtual => Dialer::on(&stage),
-        ClockKind::Wall => {
-            let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-            let listening = Listening::on(&stage, any).await.map_err(|e| setup(&e))?;
-            let addr = listening.addr().map_err(|e| setup(&e))?;
-            tokio::spawn(listening.run());
-            Dialer::Tcp(addr)
-        }
-    };
-    let conversation = server.create_conversation().await;
-    let target = Target { dialer, conversation, key: Some(RIG_KEY.to_owned()) };
-    let profile = &cast.client.profile;
-    let subscribers = 1..=cell.subscribers.max(1);
-    let later = |n: u32| faults.iter().any(|fault| fault.kind == Kind::Join && fault.concerns(n));
-    let set = Set {
-        stage: stage.clone(),
-        target: target.clone(),
-        ways: subscribers.clone().map(|_| Arc::default()).collect(),
-        endpoint: profile.traits.connect.endpoint,
-        successors: cast.successors.clone(),
-        doors: subscribers.clone().map(|n| watch::Sender::new(!later(n))).collect(),
-    };
-    let mut director = Director::new(faults, set.clone()).await;
+    let (server, set) = raised(cell, cast, script, clock, seed).await?;
+    let (stage, target) = (&set.stage, &set.target);
+    let mut director = Director::new(&cell.faults, set.clone()).await;
     let (stop, stopped) = watch::channel(false);
-    let mut attending = Vec::new();
-    for (n, way) in subscribers.zip(&set.ways) {
-        let client = Client::new(profile, cast.client.list.as_deref()).map_err(|e| setup(&e))?;
-        let (phase, mut phases) = watch::channel(Phase::Connecting);
-        let mut own = target.clone();
-        if !faults.is_empty() {
-            own.dialer = own.dialer.through(way);
-        }
-        let (traits, stopped) = (profile.traits.clone(), stopped.clone());
-        let mut door = set.doors[n as usize - 1].subscribe();
-        attending.push(tokio::spawn(async move {
-            let mut read = Read::default();
-            let mut leaving = stopped.clone();
-            tokio::select! {
-                biased;
-                _ = door.wait_for(|open| *open) => {}
-                _ = leaving.wait_for(|stop| *stop) => {}
-            }
-            let attended = link::attend_before(&own, &traits, client, &phase, stopped, &mut read).await;
-            (attended, read)
-        }));
-        // One after the other, so that who joins when is the same in every run. A client that never gets ready
-        // is part of the answer; somebody else starts the turn all the same.
-        if !later(n) {
-            let _ = timeout(CONNECT_WAIT, phases.wait_for(|p| *p != Phase::Connecting)).await;
-        }
-    }
+    let attending = seated(cell, cast, &set, &stopped).await?;
     let pulse = server.pulse();
     let watched = cell
         .idle_policy
         .map(|policy| tokio::spawn(reaper::watch(stage.clone(), target.clone(), policy, Instant::now())));
     director.begin(&pulse);
-    rest::post_message(&target, &user, true).await.map_err(|e| setup(&e))?;
+    rest::post_message(target, &user, true).await.map_err(|e| setup(&e))?;
     let slack = if clock == ClockKind::Virtual { SLACK_VIRTUAL } else { SLACK_WALL };
     let limit = length.saturating_add(slack);
     timeout(limit, server.idle()).await.map_err(|_| CellFault::Deadline(limit.as_secs()))?;
@@ -235,6 +179,9 @@ async fn attended(
     };
     set.ways.iter().for_each(|way| way.release());
     settle(clock, cast.server, &server, &cell.sink).await;
+    if !cell.faults.is_empty() {
+        read_out(clock, &set).await;
+    }
     stop.send_replace(true);
     let mut all: Vec<(Attended, Read)> = Vec::new();
     for client in attending {
@@ -247,6 +194,7 @@ async fn attended(
         return Err(CellFault::NeverFired(missing.clone()));
     }
     let evening = Evening { notes: server.notes(), side_effects: server.side_effects(), reaped };
+    let profile = &cast.client.profile;
     let against = Against {
         server: cast.server,
         own: cast.own,
@@ -256,6 +204,115 @@ async fn attended(
     };
     let observed = |(attended, read)| observation(&evening, profile, attended, &read, &against);
     Ok(all.into_iter().map(observed).collect())
+}
+
+/// Whether that subscriber comes only when a fault lets it.
+fn comes_later(cell: &Cell, subscriber: u32) -> bool {
+    cell.faults.iter().any(|fault| fault.kind == Kind::Join && fault.concerns(subscriber))
+}
+
+/// The server on its stage, and everything that faults can act on.
+async fn raised(
+    cell: &Cell,
+    cast: &Cast<'_>,
+    script: Script,
+    clock: ClockKind,
+    seed: Seed,
+) -> Result<(Server, Set), CellFault> {
+    let setup = |e: &dyn std::fmt::Display| CellFault::Setup(e.to_string());
+    let config = ServerConfig {
+        keys: vec![RIG_KEY.to_owned()],
+        script,
+        mutation: cell.mutation.clone(),
+        seed,
+        sinks: vec![sink(cell)],
+        keeps_notes: true,
+        telemetry: true,
+        auto_title: true,
+        faults: director::stream_faults(&cell.faults),
+        mortal: cell.idle_policy.is_some() || cell.faults.iter().any(|fault| fault.kind.needs_mortal()),
+    };
+    let server_clock = if clock == ClockKind::Virtual { Clock::fixed() } else { Clock::wall() };
+    let server = Server::new(cast.server, config, server_clock);
+    let stage = Stage::of(&server);
+    let dialer = match clock {
+        ClockKind::Virtual => Dialer::on(&stage),
+        ClockKind::Wall => {
+            let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+            let listening = Listening::on(&stage, any).await.map_err(|e| setup(&e))?;
+            let addr = listening.addr().map_err(|e| setup(&e))?;
+            tokio::spawn(listening.run());
+            Dialer::Tcp(addr)
+        }
+    };
+    let conversation = server.create_conversation().await;
+    let subscribers = 1..=cell.subscribers.max(1);
+    let set = Set {
+        stage,
+        target: Target { dialer, conversation, key: Some(RIG_KEY.to_owned()) },
+        ways: subscribers.clone().map(|_| Arc::default()).collect(),
+        endpoint: cast.client.profile.traits.connect.endpoint,
+        successors: cast.successors.clone(),
+        doors: subscribers.map(|n| watch::Sender::new(!comes_later(cell, n))).collect(),
+    };
+    Ok((server, set))
+}
+
+/// The clients, each in its seat as far as it gets there.
+async fn seated(
+    cell: &Cell,
+    cast: &Cast<'_>,
+    set: &Set,
+    stopped: &watch::Receiver<bool>,
+) -> Result<Vec<Seated>, CellFault> {
+    let profile = &cast.client.profile;
+    let mut attending = Vec::new();
+    for ((n, way), door) in (1..).zip(&set.ways).zip(&set.doors) {
+        let client = Client::new(profile, cast.client.list.as_deref());
+        let client = client.map_err(|e| CellFault::Setup(e.to_string()))?;
+        let (phase, mut phases) = watch::channel(Phase::Connecting);
+        let mut own = set.target.clone();
+        if !cell.faults.is_empty() {
+            own.dialer = own.dialer.through(way);
+        }
+        let (traits, stopped) = (profile.traits.clone(), stopped.clone());
+        let mut door = door.subscribe();
+        attending.push(tokio::spawn(async move {
+            let mut read = Read::default();
+            let mut leaving = stopped.clone();
+            tokio::select! {
+                biased;
+                _ = door.wait_for(|open| *open) => {}
+                _ = leaving.wait_for(|stop| *stop) => {}
+            }
+            let attended = link::attend_before(&own, &traits, client, &phase, stopped, &mut read).await;
+            (attended, read)
+        }));
+        // One after the other, so that who joins when is the same in every run. A client that never gets ready
+        // is part of the answer; somebody else starts the turn all the same.
+        if !comes_later(cell, n) {
+            let _ = timeout(CONNECT_WAIT, phases.wait_for(|p| *p != Phase::Connecting)).await;
+        }
+    }
+    Ok(attending)
+}
+
+/// Lets slow ways run empty: until nothing came any more that is more than pongs, or for ten minutes.
+async fn read_out(clock: ClockKind, set: &Set) {
+    let (step, steps) = match clock {
+        ClockKind::Virtual => (Duration::from_mins(1), 10),
+        ClockKind::Wall => (Duration::from_millis(500), 60),
+    };
+    let passed = || set.ways.iter().map(|way| way.passed()).sum::<u64>();
+    let mut before = passed();
+    for _ in 0..steps {
+        sleep(step).await;
+        let now = passed();
+        if now - before < PONGS {
+            return;
+        }
+        before = now;
+    }
 }
 
 /// The webhook sink, as slow as a fault makes it.

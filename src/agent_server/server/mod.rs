@@ -61,6 +61,7 @@ use crate::wire::Mutation;
 
 /// What a server is started with, beside its profile.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "switches that a rig sets one by one")]
 pub struct ServerConfig {
     /// Session API keys; with none, everybody may connect.
     pub keys: Vec<String>,

@@ -352,7 +352,7 @@ impl Turn {
         match kind {
             Kind::Tool { name } => self.calls(&name),
             Kind::ProviderError { message } => {
-                self.broken = Some(Broken::Failed("APIConnectionError", message))
+                self.broken = Some(Broken::Failed("APIConnectionError", message));
             }
             Kind::Cancel => self.broken = Some(Broken::Cancelled),
             Kind::Retry => {
