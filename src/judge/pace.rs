@@ -38,7 +38,8 @@ pub(super) fn not_streamed(evidence: &Evidence) -> Option<Finding> {
     }
     let amount = evidence.shown().map(|text| text.ledger_delivered()).sum();
     let (first, produced) = (seconds(first), seconds(produced));
-    let note = format!("the model streamed for {produced}, and its first text came {first} after it was made");
+    let note =
+        format!("the model streamed for {produced}, and its first text came {first} after it was made");
     Some(Finding { reason: Some(HELD_TO_THE_END), ..evidence.finding(Verdict::NotStreamed, amount, note) })
 }
 

@@ -22,7 +22,9 @@ pub(super) fn unbounded(evidence: &Evidence) -> Option<Finding> {
         0 => "they went out in the end".to_owned(),
         frames => format!("{} still waited when the connection ended", count(frames, "frame")),
     };
-    let note = format!("{frames} ({bytes}) waited in the server for this subscriber, and nothing limits them; {left}");
+    let note = format!(
+        "{frames} ({bytes}) waited in the server for this subscriber, and nothing limits them; {left}"
+    );
     let amount = Tally { frames: queue.peak_frames, chars: 0 };
     Some(Finding { reason: Some(NO_LIMIT), ..evidence.finding(Verdict::Unbounded, amount, note) })
 }

@@ -75,7 +75,9 @@ pub fn run_cell(
     };
     let runtime = builder.build().map_err(|e| CellFault::Setup(e.to_string()))?;
     let successor = |fault: &Fault| match &fault.kind {
-        Kind::Swap { server, .. } => parties.successor(cell, server).map(Some).ok_or_else(|| setup("server", server)),
+        Kind::Swap { server, .. } => {
+            parties.successor(cell, server).map(Some).ok_or_else(|| setup("server", server))
+        }
         Kind::Restart { .. } => Ok(parties.successor(cell, &cell.server)),
         _ => Ok(None),
     };
@@ -88,7 +90,8 @@ pub fn run_cell(
     let seed = seed.derive(&cell.id);
     let mut observed = runtime.block_on(attended(cell, &cast, clock, seed))?;
     // Whoever no fault is about is held against the same cell without its faults.
-    let healthy: Vec<usize> = (1..=cell.subscribers).zip(0..).filter(|(n, _)| spared(cell, *n)).map(|(_, at)| at).collect();
+    let healthy: Vec<usize> =
+        (1..=cell.subscribers).zip(0..).filter(|(n, _)| spared(cell, *n)).map(|(_, at)| at).collect();
     if !healthy.is_empty() {
         let quiet = Cell { faults: Arc::default(), ..cell.clone() };
         let quiet = runtime.block_on(attended(&quiet, &cast, clock, seed))?;
@@ -129,7 +132,12 @@ struct Cast<'a> {
     successors: Vec<Option<Arc<Profile<ServerTraits>>>>,
 }
 
-async fn attended(cell: &Cell, cast: &Cast<'_>, clock: ClockKind, seed: Seed) -> Result<Vec<Observation>, CellFault> {
+async fn attended(
+    cell: &Cell,
+    cast: &Cast<'_>,
+    clock: ClockKind,
+    seed: Seed,
+) -> Result<Vec<Observation>, CellFault> {
     let setup = |e: &dyn std::fmt::Display| CellFault::Setup(e.to_string());
     let script = script(cell)?;
     let chunks = u32::try_from(script.chunks.len()).unwrap_or(u32::MAX);
@@ -204,9 +212,9 @@ async fn attended(cell: &Cell, cast: &Cast<'_>, clock: ClockKind, seed: Seed) ->
         }
     }
     let pulse = server.pulse();
-    let watched = cell.idle_policy.map(|policy| {
-        tokio::spawn(reaper::watch(stage.clone(), target.clone(), policy, Instant::now()))
-    });
+    let watched = cell
+        .idle_policy
+        .map(|policy| tokio::spawn(reaper::watch(stage.clone(), target.clone(), policy, Instant::now())));
     director.begin(&pulse);
     rest::post_message(&target, &user, true).await.map_err(|e| setup(&e))?;
     let slack = if clock == ClockKind::Virtual { SLACK_VIRTUAL } else { SLACK_WALL };

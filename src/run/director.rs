@@ -51,7 +51,8 @@ pub(super) fn stream_faults(faults: &[Fault]) -> Vec<StreamFault> {
 
 /// Whether the director has something to do for it while the cell runs.
 fn directed(fault: &Fault) -> bool {
-    !stream_faults(std::slice::from_ref(fault)).iter().any(|_| true) && !matches!(fault.kind, Kind::SlowSink { .. })
+    !stream_faults(std::slice::from_ref(fault)).iter().any(|_| true)
+        && !matches!(fault.kind, Kind::SlowSink { .. })
 }
 
 impl Director {
@@ -75,7 +76,8 @@ impl Director {
                 continue;
             }
             let (moment, pulse) = (fault.moment, pulse.clone());
-            let act = Act { number, faults: self.faults.clone(), set: self.set.clone(), fired: self.fired.clone() };
+            let act =
+                Act { number, faults: self.faults.clone(), set: self.set.clone(), fired: self.fired.clone() };
             self.acts.push(tokio::spawn(async move {
                 if reached(moment, began, pulse).await {
                     act.now().await;
@@ -181,16 +183,21 @@ impl Act {
                 doors.map(|(_, door)| door.send_replace(true)).count() > 0
             }
             Kind::Close { code, reason } => self.close(fault, *code, reason).await,
-            Kind::Refuse { status, times } => set.stage.server().map(|server| server.refuse(*status, *times)).is_some(),
+            Kind::Refuse { status, times } => {
+                set.stage.server().map(|server| server.refuse(*status, *times)).is_some()
+            }
             Kind::Inject { frame } => match set.stage.server() {
-                Some(server) => {
-                    server.inject(&set.target.conversation, set.endpoint, frame).await.is_some_and(|took| took > 0)
-                }
+                Some(server) => server
+                    .inject(&set.target.conversation, set.endpoint, frame)
+                    .await
+                    .is_some_and(|took| took > 0),
                 None => false,
             },
             Kind::Say { text, run } => rest::post_message(&set.target, text, *run).await.is_ok(),
             Kind::Block { lasts } => set.stage.server().map(|server| server.block(*lasts)).is_some(),
-            Kind::FailAppend { times } => set.stage.server().map(|server| server.fail_appends(*times)).is_some(),
+            Kind::FailAppend { times } => {
+                set.stage.server().map(|server| server.fail_appends(*times)).is_some()
+            }
             Kind::Restart { down } | Kind::Swap { down, .. } => self.replace(*down).await,
             // The turn does these, and the sink is slow from the beginning.
             Kind::Duplicate { .. }

@@ -69,11 +69,13 @@ impl Ends<'_> {
         let (mut delays, mut arrivals, mut first) = (Vec::new(), Vec::new(), None);
         let shown = |piece: &Piece| piece.class != Class::Empty && shows.contains(&piece.class);
         for (origin, k) in self.read_frames() {
-            let (Some(receipt), Some(at)) = (k.and_then(|k| self.trace.receipts.get(k)), k.and_then(|k| self.read.at.get(k)))
+            let (Some(receipt), Some(at)) =
+                (k.and_then(|k| self.trace.receipts.get(k)), k.and_then(|k| self.read.at.get(k)))
             else {
                 continue;
             };
-            let (Origin::Delta { first: piece, .. }, Fate::Reached { pieces, .. }) = (origin, &receipt.fate) else {
+            let (Origin::Delta { first: piece, .. }, Fate::Reached { pieces, .. }) = (origin, &receipt.fate)
+            else {
                 continue;
             };
             if pieces.iter().any(shown) {

@@ -33,7 +33,8 @@ pub(super) fn observation(
     let seat = Seat { endpoint: traits.connect.endpoint, shows: &traits.shows, streams: traits.streams };
     let ledger = Ledger::settle(&notes.server, seat, &links, &trace);
     let ends = Ends { notes, links: &links, trace: &trace, read };
-    let (first_frame, times) = (ends.first_frame(&Ledger::total(&ledger.flows), against), ends.times(&profile.traits.shows));
+    let (first_frame, times) =
+        (ends.first_frame(&Ledger::total(&ledger.flows), against), ends.times(&profile.traits.shows));
     let late = ends.late();
     Observation {
         streams: profile.traits.streams,
@@ -71,7 +72,8 @@ fn phantoms(notes: &Notes) -> Vec<[Source; 2]> {
     if notes.phantoms.is_empty() {
         return Vec::new();
     }
-    let lines: Vec<String> = (1..).zip(&notes.phantoms).map(|(n, frame): (u64, _)| format!("{n} {frame}")).collect();
+    let lines: Vec<String> =
+        (1..).zip(&notes.phantoms).map(|(n, frame): (u64, _)| format!("{n} {frame}")).collect();
     let source = |name: &str, text| Source { name: name.to_owned(), text, chunks: false, events: true };
     vec![[source("live feed", lines.join("\n")), source("log", String::new())]]
 }

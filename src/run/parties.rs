@@ -37,7 +37,8 @@ impl Parties {
             }
             for fault in cell.faults.iter() {
                 let Kind::Swap { server, .. } = &fault.kind else { continue };
-                if let Entry::Vacant(place) = parties.servers.entry((server.clone(), cell.traits.to_string())) {
+                if let Entry::Vacant(place) = parties.servers.entry((server.clone(), cell.traits.to_string()))
+                {
                     place.insert(Arc::new(catalogue.server_with(server.as_str(), &cell.traits)?));
                 }
             }

@@ -37,7 +37,12 @@ pub(super) const MAX_FAULT_BYTES: u64 = 64 * 1024 * 1024;
 pub(super) const CLOSE_CODES: (u64, u64) = (1000, 4999);
 
 /// The sets that the `faults` key lists, in its order; only `none` without one.
-pub(super) fn read<N: Names>(file: &mut Section<'_>, subscribers: u32, names: &N, faults: &mut Faults) -> Vec<FaultSet> {
+pub(super) fn read<N: Names>(
+    file: &mut Section<'_>,
+    subscribers: u32,
+    names: &N,
+    faults: &mut Faults,
+) -> Vec<FaultSet> {
     let mut defined: Vec<FaultSet> = vec![FaultSet::none()];
     for (name, sections) in file.named_lists("fault", faults) {
         let word = name.get_ref().clone();
@@ -89,7 +94,10 @@ fn fault<N: Names>(
         Some(text) => hop_of(&text, &kind, faults)?,
     };
     if subscriber.is_some() && !kind.per_subscriber() {
-        faults.add(place.clone(), misplaced(&kind, "concerns all subscribers at once, so it takes no `subscriber`"));
+        faults.add(
+            place.clone(),
+            misplaced(&kind, "concerns all subscribers at once, so it takes no `subscriber`"),
+        );
     }
     if let Some(why) = unfit(&kind, moment) {
         faults.add(place, misplaced(&kind, why));
@@ -105,14 +113,23 @@ fn misplaced(kind: &Kind, why: &str) -> Problem {
 /// Why a kind cannot set in at that moment, if it cannot.
 fn unfit(kind: &Kind, moment: Moment) -> Option<&'static str> {
     match (kind, moment) {
-        (Kind::SlowSink { .. } | Kind::Lossy { .. } | Kind::ReplayDeltas { .. } | Kind::Final { .. }, Moment::Start) => None,
+        (
+            Kind::SlowSink { .. } | Kind::Lossy { .. } | Kind::ReplayDeltas { .. } | Kind::Final { .. },
+            Moment::Start,
+        ) => None,
         (Kind::SlowSink { .. } | Kind::Lossy { .. } | Kind::ReplayDeltas { .. } | Kind::Final { .. }, _) => {
             Some("is so from the beginning, and takes neither `at` nor `after`")
         }
         (Kind::Join, Moment::Start) => Some("needs a moment: a subscriber that comes at once is no fault"),
-        (Kind::Close { .. } | Kind::Say { .. } | Kind::Inject { .. } | Kind::Restart { .. } | Kind::Swap { .. } | Kind::Block { .. }, Moment::Start) => {
-            Some("needs a moment, such as `at = \"token 3\"`: nobody is connected at the start")
-        }
+        (
+            Kind::Close { .. }
+            | Kind::Say { .. }
+            | Kind::Inject { .. }
+            | Kind::Restart { .. }
+            | Kind::Swap { .. }
+            | Kind::Block { .. },
+            Moment::Start,
+        ) => Some("needs a moment, such as `at = \"token 3\"`: nobody is connected at the start"),
         (kind, Moment::After(..)) if kind.in_turn() => {
             Some("happens in the model's stream: it takes `at`, and no `after`")
         }
@@ -140,7 +157,10 @@ fn moment(section: &mut Section<'_>, faults: &mut Faults) -> Option<Moment> {
         (Some(at), None) => match at.get_ref().parse() {
             Ok(moment) => Some(moment),
             Err(error) => {
-                faults.add(at.span(), Problem::BadMoment { word: at.get_ref().clone(), expected: error.to_string() });
+                faults.add(
+                    at.span(),
+                    Problem::BadMoment { word: at.get_ref().clone(), expected: error.to_string() },
+                );
                 None
             }
         },
@@ -177,7 +197,12 @@ fn needed(section: &mut Section<'_>, key: &'static str, faults: &mut Faults) -> 
     section.require(key, faults).then(|| time(section, key, faults)).flatten()
 }
 
-fn number(section: &mut Section<'_>, key: &'static str, range: (u64, u64), faults: &mut Faults) -> Option<u64> {
+fn number(
+    section: &mut Section<'_>,
+    key: &'static str,
+    range: (u64, u64),
+    faults: &mut Faults,
+) -> Option<u64> {
     section.require(key, faults).then(|| section.count(key, range.0, range.1, faults)).flatten()
 }
 
@@ -206,9 +231,12 @@ fn kind<N: Names>(section: &mut Section<'_>, names: &N, faults: &mut Faults) -> 
         "slow" => Kind::Slow { bytes_per_s: number(section, "bytes_per_s", (1, MAX_FAULT_BYTES), faults)? },
         "buffer" => Kind::Buffer { hold: hold(section, faults)? },
         "lifetime" => Kind::Lifetime { every: needed(section, "every", faults)? },
-        "handshake" => Kind::Handshake { lasts: needed(section, "for", faults)?, times: times(section, faults) },
+        "handshake" => {
+            Kind::Handshake { lasts: needed(section, "for", faults)?, times: times(section, faults) }
+        }
         "refuse" => {
-            let status = number(section, "status", (400, 599), faults).and_then(|status| u16::try_from(status).ok());
+            let status =
+                number(section, "status", (400, 599), faults).and_then(|status| u16::try_from(status).ok());
             Kind::Refuse { times: times(section, faults), status: status? }
         }
         "fragment" => Kind::Fragment { bytes: size(number(section, "bytes", (1, MAX_FAULT_BYTES), faults)?) },
@@ -231,11 +259,14 @@ fn kind<N: Names>(section: &mut Section<'_>, names: &N, faults: &mut Faults) -> 
             let append = section.require("append", faults).then(|| section.text("append", faults)).flatten();
             Kind::Final { append: append?.into_inner() }
         }
-        "replay_deltas" => Kind::ReplayDeltas { count: small(number(section, "count", (1, MAX_FAULT_BYTES), faults)?) },
+        "replay_deltas" => {
+            Kind::ReplayDeltas { count: small(number(section, "count", (1, MAX_FAULT_BYTES), faults)?) }
+        }
         "say" => say(section, faults)?,
         "tool" => Kind::Tool { name: section.required("name", faults)?.into_inner() },
         "provider_error" => {
-            let message = section.words("message", faults).map_or_else(|| "overloaded".to_owned(), Spanned::into_inner);
+            let message =
+                section.words("message", faults).map_or_else(|| "overloaded".to_owned(), Spanned::into_inner);
             Kind::ProviderError { message }
         }
         "cancel" => Kind::Cancel,
@@ -252,7 +283,11 @@ fn kind<N: Names>(section: &mut Section<'_>, names: &N, faults: &mut Faults) -> 
         }
         "slow_sink" => Kind::SlowSink { latency: needed(section, "for", faults)? },
         other => {
-            let problem = Problem::UnknownWord { what: "kind of fault", hint: hint(other, &Kind::WORDS), word: other.to_owned() };
+            let problem = Problem::UnknownWord {
+                what: "kind of fault",
+                hint: hint(other, &Kind::WORDS),
+                word: other.to_owned(),
+            };
             faults.add(word.span(), problem);
             section.forgive();
             return None;
@@ -278,7 +313,10 @@ fn hold(section: &mut Section<'_>, faults: &mut Faults) -> Option<Hold> {
         Some(text) if text.get_ref() == Mark::Turn.as_str() => Some(Hold::Turn),
         Some(text) => {
             let (word, all) = (text.get_ref().clone(), [Mark::Turn.as_str()]);
-            faults.add(text.span(), Problem::UnknownWord { what: "end of a buffer", hint: hint(&word, &all), word });
+            faults.add(
+                text.span(),
+                Problem::UnknownWord { what: "end of a buffer", hint: hint(&word, &all), word },
+            );
             None
         }
         None => None,
@@ -302,7 +340,10 @@ fn frame(section: &mut Section<'_>, faults: &mut Faults) -> Option<String> {
         (Some(text), None) => Some(text),
         (None, Some(bytes)) => {
             let shell = r#"{"type":"filler","filler":""}"#.len();
-            Some(format!(r#"{{"type":"filler","filler":"{}"}}"#, "x".repeat(size(bytes).saturating_sub(shell))))
+            Some(format!(
+                r#"{{"type":"filler","filler":"{}"}}"#,
+                "x".repeat(size(bytes).saturating_sub(shell))
+            ))
         }
         _ => {
             let why = "takes one of `frame` and `bytes`".to_owned();

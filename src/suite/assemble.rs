@@ -130,7 +130,8 @@ fn worst<'a>(duties: &Duties, clients: &'a [Observation]) -> Option<(&'a Observa
     let alike = judged.iter().filter(|(_, findings)| verdict(findings) == verdict(&judged[at].1)).count();
     let (client, mut findings) = judged.into_iter().nth(at)?;
     // What the server spends or leaks, or that it is gone, is the server's, however many looked on.
-    let own = |f: &&mut Finding| !matches!(f.verdict, Verdict::OverBudget | Verdict::Leaked | Verdict::Reaped);
+    let own =
+        |f: &&mut Finding| !matches!(f.verdict, Verdict::OverBudget | Verdict::Leaked | Verdict::Reaped);
     if let (Some(headline), many @ 2..) = (findings.first_mut().filter(own), clients.len()) {
         let note = &headline.note;
         headline.note = format!("{note}; so {alike} of {many} clients, this is number {}", at + 1);

@@ -199,7 +199,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for Conditioned<S> {
             if let Some(rate) = rate.filter(|_| this.begun) {
                 most = this.allowed(rate, now, most);
                 if most == 0 {
-                    let next = now + Duration::from_secs_f64(1.0 / rate_of(rate)).max(Duration::from_millis(1));
+                    let next =
+                        now + Duration::from_secs_f64(1.0 / rate_of(rate)).max(Duration::from_millis(1));
                     if this.park(cx, Some(next)) {
                         return Poll::Pending;
                     }
@@ -221,11 +222,16 @@ fn rate_of(bytes_per_s: u64) -> f64 {
 
 impl<S> Conditioned<S> {
     /// How many bytes a slow reader may read now; they are taken from what it may.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small positive number of bytes")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a small positive number of bytes"
+    )]
     fn allowed(&mut self, rate: u64, now: Instant, most: usize) -> usize {
         let (left, counted) = self.allowance;
         // What a second allows is the most that is saved up.
-        let left = (left + now.duration_since(counted).as_secs_f64() * rate_of(rate)).min(rate_of(rate).max(1.0));
+        let left =
+            (left + now.duration_since(counted).as_secs_f64() * rate_of(rate)).min(rate_of(rate).max(1.0));
         let whole = left.floor() as usize;
         let used = whole.min(most);
         #[expect(clippy::cast_precision_loss, reason = "a buffer's length")]

@@ -186,10 +186,36 @@ pub enum Kind {
 impl Kind {
     /// The words in a scenario, in the order of this enum.
     pub const WORDS: [&str; 30] = [
-        "close", "abort", "silence", "stall", "slow", "buffer", "lifetime", "handshake", "refuse", "fragment", "no_pong",
-        "join", "inject", "duplicate", "reorder", "late", "delay", "lossy", "final", "replay_deltas", "say", "tool",
-        "provider_error", "cancel", "retry", "block", "fail_append",
-        "restart", "swap", "slow_sink",
+        "close",
+        "abort",
+        "silence",
+        "stall",
+        "slow",
+        "buffer",
+        "lifetime",
+        "handshake",
+        "refuse",
+        "fragment",
+        "no_pong",
+        "join",
+        "inject",
+        "duplicate",
+        "reorder",
+        "late",
+        "delay",
+        "lossy",
+        "final",
+        "replay_deltas",
+        "say",
+        "tool",
+        "provider_error",
+        "cancel",
+        "retry",
+        "block",
+        "fail_append",
+        "restart",
+        "swap",
+        "slow_sink",
     ];
 
     /// The word in a scenario.
@@ -231,10 +257,14 @@ impl Kind {
     /// The hops that it can sit on; the first is where it sits if nothing is said.
     pub fn hops(&self) -> &'static [Hop] {
         match self {
-            Kind::Close { .. } | Kind::Refuse { .. } | Kind::Inject { .. } | Kind::Lossy { .. } | Kind::Block { .. } => {
-                &[Hop::Sent]
+            Kind::Close { .. }
+            | Kind::Refuse { .. }
+            | Kind::Inject { .. }
+            | Kind::Lossy { .. }
+            | Kind::Block { .. } => &[Hop::Sent],
+            Kind::Duplicate { .. } | Kind::Reorder { .. } | Kind::Late | Kind::Delay { .. } => {
+                &[Hop::Published]
             }
-            Kind::Duplicate { .. } | Kind::Reorder { .. } | Kind::Late | Kind::Delay { .. } => &[Hop::Published],
             Kind::Fragment { .. } => &[Hop::Received, Hop::Sent],
             Kind::Abort
             | Kind::Silence { .. }

@@ -55,7 +55,9 @@ impl fmt::Display for Moment {
 
 /// A moment that does not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a moment is `start`, a chunk such as `token 40` (from 1), or a time such as `12s`, `1.4s` or `250ms`")]
+#[error(
+    "a moment is `start`, a chunk such as `token 40` (from 1), or a time such as `12s`, `1.4s` or `250ms`"
+)]
 pub struct BadMoment;
 
 /// What `at` says: `start`, `token 40`, `12s`.
@@ -110,7 +112,20 @@ mod tests {
 
     #[test]
     fn what_is_no_moment_is_refused() {
-        for bad in ["token", "token 0", "token -1", "token forty", "12", "s", "", "1d", "-1s", "99h", "1.2.3s", "eins"] {
+        for bad in [
+            "token",
+            "token 0",
+            "token -1",
+            "token forty",
+            "12",
+            "s",
+            "",
+            "1d",
+            "-1s",
+            "99h",
+            "1.2.3s",
+            "eins",
+        ] {
             assert_eq!(bad.parse::<Moment>(), Err(BadMoment), "{bad}");
         }
     }

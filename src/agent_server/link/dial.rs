@@ -118,4 +118,3 @@ fn path(target: &Target, connect: &ConnectTraits, cursor: Option<i64>) -> String
     let mark = if query.is_empty() { "" } else { "?" };
     format!("/sockets/{socket}/{}{mark}{}", target.conversation, query.join("&"))
 }
-

@@ -223,7 +223,8 @@ impl<O: Onlooker> Visit<'_, O> {
                 let seat = &mut self.seat;
                 self.peers.extend(peer);
                 if peer.is_some() {
-                    let why = if status == 0 { "handshake_failed".to_owned() } else { format!("http_{status}") };
+                    let why =
+                        if status == 0 { "handshake_failed".to_owned() } else { format!("http_{status}") };
                     seat.trace.unread = Some(Reason::from(why));
                 }
                 seat.onlooker.refused(status, &why);
@@ -238,9 +239,15 @@ impl<O: Onlooker> Visit<'_, O> {
                 *attempt = 0;
                 self.seat.client.opened(!self.peers.is_empty());
                 self.peers.push(peer);
-                let end =
-                    read::read(&mut socket, self.target, self.traits, &mut self.seat, &self.waiting, &mut self.stop)
-                        .await;
+                let end = read::read(
+                    &mut socket,
+                    self.target,
+                    self.traits,
+                    &mut self.seat,
+                    &self.waiting,
+                    &mut self.stop,
+                )
+                .await;
                 let _ = timeout(CLOSE_WAIT, leave(&mut socket)).await;
                 match end {
                     End::Left | End::NotReady => None,

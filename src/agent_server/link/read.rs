@@ -75,7 +75,8 @@ pub(super) async fn read(
     stop: &mut watch::Receiver<bool>,
 ) -> End {
     let keepalive = traits.reconnect.keepalive;
-    let mut timers = Timers { tick: None, ping: keepalive.map(|k| Instant::now() + k.every_s.duration()), pong: None };
+    let mut timers =
+        Timers { tick: None, ping: keepalive.map(|k| Instant::now() + k.every_s.duration()), pong: None };
     let mut waits = waiting.on();
     loop {
         let ready_by = waits.then_some(waiting.ready_by);
@@ -138,7 +139,12 @@ pub(super) async fn read(
 }
 
 /// Sends a ping and waits for its pong.
-async fn ping(socket: &mut WebSocketStream<Io>, keepalive: Option<Keepalive>, timers: &mut Timers, now: Instant) {
+async fn ping(
+    socket: &mut WebSocketStream<Io>,
+    keepalive: Option<Keepalive>,
+    timers: &mut Timers,
+    now: Instant,
+) {
     let Some(keepalive) = keepalive else { return };
     // A connection that is gone is noticed by reading it.
     let _ = socket.send(Message::Ping(Bytes::new())).await;

@@ -229,7 +229,11 @@ impl Conversation {
 
     /// The deltas that were kept, if the turn still runs.
     pub(super) fn kept(&self) -> Vec<Published> {
-        if self.running.load(Ordering::SeqCst) { lock(&self.recent).iter().cloned().collect() } else { Vec::new() }
+        if self.running.load(Ordering::SeqCst) {
+            lock(&self.recent).iter().cloned().collect()
+        } else {
+            Vec::new()
+        }
     }
 
     /// Takes over what an earlier one has on disk: its log, its title and what it was created with.
@@ -331,7 +335,8 @@ impl Conversation {
         all.telemetry.deltas += telemetry.deltas;
         all.idle_deltas += *lock(&self.idle_deltas);
         let inherited = self.inherited.load(Ordering::SeqCst);
-        all.stored_deltas += lock(&self.log).iter().skip(inherited).filter(|(e, _)| e.is_delta()).count() as u64;
+        all.stored_deltas +=
+            lock(&self.log).iter().skip(inherited).filter(|(e, _)| e.is_delta()).count() as u64;
         self.clocks.add_to(all);
     }
 

@@ -163,7 +163,9 @@ impl Dialer {
         match self {
             Dialer::Through { to, .. } => Box::pin(to.direct()).await,
             Dialer::Memory { stage, next } => {
-                let Some(server) = stage.server() else { return Err(std::io::ErrorKind::ConnectionRefused.into()) };
+                let Some(server) = stage.server() else {
+                    return Err(std::io::ErrorKind::ConnectionRefused.into());
+                };
                 let peer = next.fetch_add(1, Ordering::Relaxed);
                 let (ours, theirs) = tokio::io::duplex(PIPE_BYTES);
                 tokio::spawn(async move { server.serve(Io::Memory(theirs), peer).await });

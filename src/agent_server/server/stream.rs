@@ -71,12 +71,16 @@ impl StreamFaults {
                 Moment::Start => Some(1),
                 Moment::Token(first) => Some(first),
                 // The first chunk at or after that time.
-                Moment::Time(at) if elapsed >= at => Some(if lock(&self.fired).contains(number) { 0 } else { n }),
+                Moment::Time(at) if elapsed >= at => {
+                    Some(if lock(&self.fired).contains(number) { 0 } else { n })
+                }
                 Moment::Time(_) | Moment::After(..) => None,
             };
             let Some(begun) = begun.filter(|first| *first <= n) else { continue };
             let strikes_now = match fault.kind {
-                Kind::Duplicate { every, .. } | Kind::Reorder { every } if every > 0 => (n - begun + 1) % every == 0,
+                Kind::Duplicate { every, .. } | Kind::Reorder { every } if every > 0 => {
+                    (n - begun + 1) % every == 0
+                }
                 _ => n == begun,
             };
             if !strikes_now {

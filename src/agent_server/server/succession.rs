@@ -78,7 +78,8 @@ impl Server {
     /// A server of that profile with the same conversations, as their logs have them, that goes on with the same notes.
     pub async fn succeed(&self, profile: &Profile<ServerTraits>) -> Server {
         let old = &self.0;
-        let generation = 1 + std::iter::successors(old.before.as_ref(), |server| server.0.before.as_ref()).count();
+        let generation =
+            1 + std::iter::successors(old.before.as_ref(), |server| server.0.before.as_ref()).count();
         let release = profile.release.as_ref();
         let server = Server(Arc::new(Inner {
             traits: profile.traits.clone(),
@@ -102,7 +103,8 @@ impl Server {
         }));
         for earlier in old.conversations() {
             let (id, number) = (earlier.id.clone(), earlier.number);
-            let conversation = Conversation::open(&server.0, id.clone(), number, super::setup::Setup::default()).await;
+            let conversation =
+                Conversation::open(&server.0, id.clone(), number, super::setup::Setup::default()).await;
             conversation.inherit(&earlier);
             lock(&server.0.conversations).insert(id, conversation);
         }

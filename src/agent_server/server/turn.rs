@@ -348,7 +348,9 @@ impl Turn {
     fn meets(&mut self, kind: Kind) {
         match kind {
             Kind::Tool { name } => self.calls(&name),
-            Kind::ProviderError { message } => self.broken = Some(Broken::Failed("APIConnectionError", message)),
+            Kind::ProviderError { message } => {
+                self.broken = Some(Broken::Failed("APIConnectionError", message))
+            }
             Kind::Cancel => self.broken = Some(Broken::Cancelled),
             Kind::Retry => {
                 self.attempt += 1;

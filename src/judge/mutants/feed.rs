@@ -5,8 +5,12 @@ use crate::record::Source;
 
 /// A healthy observation with pairs of sources.
 fn with(pairs: &[[(&str, &str); 2]]) -> Observation {
-    let source =
-        |(name, text): (&str, &str)| Source { name: name.to_owned(), text: text.to_owned(), chunks: false, events: false };
+    let source = |(name, text): (&str, &str)| Source {
+        name: name.to_owned(),
+        text: text.to_owned(),
+        chunks: false,
+        events: false,
+    };
     changed(|seen| seen.sources = pairs.iter().map(|pair| pair.map(source)).collect())
 }
 

@@ -52,7 +52,8 @@ fn a_healthy_stream_balances() {
 fn a_frame_that_vanishes_without_a_reason_is_a_rig_fault() {
     let server = produced(&["a"]);
     let link = LinkTrace { dispatched: vec![0], ..LinkTrace::default() };
-    let ledger = Ledger::settle(&server, seat(Endpoint::Events), std::slice::from_ref(&link), &ClientTrace::default());
+    let ledger =
+        Ledger::settle(&server, seat(Endpoint::Events), std::slice::from_ref(&link), &ClientTrace::default());
     assert!(ledger.faults[0].contains("`sent`"), "{:?}", ledger.faults);
     let sent = LinkTrace { dispatched: vec![0], sent: vec![delta(0)], ..LinkTrace::default() };
     let ledger = Ledger::settle(&server, seat(Endpoint::Events), &[sent], &ClientTrace::default());
@@ -69,7 +70,12 @@ fn a_client_that_reads_more_than_was_written_is_a_rig_fault() {
 #[test]
 fn a_refused_upgrade_is_the_reason() {
     let link = LinkTrace { refused: Some(403), ..LinkTrace::default() };
-    let ledger = Ledger::settle(&produced(&["a"]), seat(Endpoint::Session), std::slice::from_ref(&link), &ClientTrace::default());
+    let ledger = Ledger::settle(
+        &produced(&["a"]),
+        seat(Endpoint::Session),
+        std::slice::from_ref(&link),
+        &ClientTrace::default(),
+    );
     assert_eq!(ledger.faults, Vec::<String>::new());
     assert!(text_at(&ledger, Hop::Dispatched).dropped.contains_key(&Reason::new("http_403")));
 }
@@ -78,7 +84,8 @@ fn a_refused_upgrade_is_the_reason() {
 fn a_frame_sent_twice_is_added_not_invented() {
     let link = LinkTrace { dispatched: vec![0], sent: vec![delta(0), delta(0)], ..LinkTrace::default() };
     let client = ClientTrace { receipts: vec![reached("a"), reached("a")], ..ClientTrace::default() };
-    let ledger = Ledger::settle(&produced(&["a"]), seat(Endpoint::Events), std::slice::from_ref(&link), &client);
+    let ledger =
+        Ledger::settle(&produced(&["a"]), seat(Endpoint::Events), std::slice::from_ref(&link), &client);
     assert_eq!(ledger.faults, Vec::<String>::new());
     assert_eq!(text_at(&ledger, Hop::Sent).added[&Reason::new("sent_twice")].frames, 1);
     assert_eq!(text_at(&ledger, Hop::Delivered).left.frames, 2);
@@ -89,7 +96,8 @@ fn text_that_shrank_or_grew_on_the_way_still_balances() {
     for (shown, dropped, added) in [("ab", 1, 0), ("abcd", 0, 1)] {
         let link = LinkTrace { dispatched: vec![0], sent: vec![delta(0)], ..LinkTrace::default() };
         let client = ClientTrace { receipts: vec![reached(shown)], ..ClientTrace::default() };
-        let ledger = Ledger::settle(&produced(&["abc"]), seat(Endpoint::Events), std::slice::from_ref(&link), &client);
+        let ledger =
+            Ledger::settle(&produced(&["abc"]), seat(Endpoint::Events), std::slice::from_ref(&link), &client);
         assert_eq!(ledger.faults, Vec::<String>::new());
         let flow = text_at(&ledger, Hop::Delivered);
         let chars = |m: &BTreeMap<Reason, Tally>| m.values().map(|t| t.chars).sum::<u64>();

@@ -117,7 +117,8 @@ mod tests {
 
     #[test]
     fn waits_grow_to_a_limit() {
-        let traits = ReconnectTraits { factor: 2, most_s: Seconds::from_secs(30), ..ReconnectTraits::default() };
+        let traits =
+            ReconnectTraits { factor: 2, most_s: Seconds::from_secs(30), ..ReconnectTraits::default() };
         let waits: Vec<u64> = (0..7).map(|n| traits.wait(n).as_secs()).collect();
         assert_eq!(waits, [1, 2, 4, 8, 16, 30, 30]);
         assert_eq!(traits.wait(u32::MAX).as_secs(), 30);
