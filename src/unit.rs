@@ -128,7 +128,7 @@ impl std::iter::Sum for Tally {
 }
 
 /// A length of time in a file: seconds, from nothing to a year.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize, Default)]
 #[serde(try_from = "f64", into = "f64")]
 pub struct Seconds(f64);
 

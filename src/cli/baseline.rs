@@ -13,6 +13,7 @@ use crate::judge::ExitCode;
 use crate::judge::compare::{Rules, compare_runs};
 use crate::record::StoredError;
 use crate::record::baseline::Baseline;
+use crate::record::comparison::Change;
 use crate::report;
 
 /// Where baselines are, and what they are called.
@@ -52,7 +53,7 @@ pub(super) enum BaselineCommand {
         run: String,
         #[command(flatten)]
         place: Place,
-        /// Take over what got worse, what is gone, and cells whose scenario changed
+        /// Take over what got worse, what is gone, and cells whose scenario or budgets changed
         #[arg(long)]
         accept: bool,
     },
@@ -84,7 +85,7 @@ fn file(dir: &Path, name: &str) -> PathBuf {
 
 /// A run that may be kept: one with cells, and without a fault of the rig.
 fn of(source: &str) -> Result<Baseline, CliError> {
-    let found = compare::load(source, &|why| eprintln!("{why}"))?;
+    let found = compare::load(source, &|why| eprintln!("{}", report::harmless(why)))?;
     let run = found.into_iter().find_map(|found| match found.result {
         Compared::Run(run) => Some(run),
         _ => None,
@@ -191,14 +192,15 @@ fn update(source: &str, place: &Place, accept: bool) -> Result<ExitCode, CliErro
     if let Some(code) = faulty(&run) {
         return Ok(code);
     }
-    // That a scenario changed is a reason to update, and none to refuse it.
+    // That a scenario changed is a reason to update, and none to refuse it; a budget that changed is shown.
     let rules = Rules { skip_changed: true, today: known::today(), ..Rules::default() };
     let comparison = compare_runs(&base, &run, &rules).map_err(CompareError::from)?;
     compare::print(std::slice::from_ref(&comparison), CompareFormat::Table)?;
     let code = compare::code(&comparison);
     // A stale entry is the scenario's, and no reason to keep an older run.
     let got_worse = !matches!(code, ExitCode::AllAsExpected | ExitCode::Stale);
-    if (got_worse || !comparison.skipped.is_empty()) && !accept {
+    let rejudged = comparison.changes.iter().any(|cell| cell.change == Change::Rejudged);
+    if (got_worse || rejudged || !comparison.skipped.is_empty()) && !accept {
         eprintln!("nothing was written: --accept takes this over");
         return Ok(if got_worse { code } else { ExitCode::Unexpected });
     }

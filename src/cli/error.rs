@@ -11,7 +11,7 @@ use crate::live::extract::ExtractError;
 use crate::live::model::ModelError;
 use crate::openapi::ContractFileError;
 use crate::record::StoredError;
-use crate::report::StoreError;
+use crate::report::{self, StoreError};
 use crate::run::CellFault;
 use crate::run::against::BuildError;
 use crate::run::attach::AttachError;
@@ -146,7 +146,8 @@ impl CliError {
             }
             // What points at a place in a file brings its own heading.
             other => {
-                let text = other.to_string();
+                // It may quote a file of somebody else's.
+                let text = report::harmless(&other.to_string()).into_owned();
                 if text.starts_with("error") { text } else { format!("error: {text}") }
             }
         };

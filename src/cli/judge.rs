@@ -72,10 +72,14 @@ pub(super) fn run(args: &Judge) -> Result<ExitCode, CliError> {
     }
     let scenarios: Vec<String> = contents.cells.iter().map(|cell| cell.scenario.clone()).collect();
     let laid = known_list.as_ref().map(|list| plan.lay(list));
-    let run = plan.judge(&captures, known::today());
+    let mut run = plan.judge(&captures, known::today());
+    if let Some(laid) = &laid {
+        laid.note(&mut run);
+    }
     let (run, kept) = args.reports.keep(run, args.out.as_deref(), &scenarios);
     let printed = matrix::print(&run, args.format);
-    let code = kept.code(known::conclude(known_list.as_ref(), laid.as_ref(), &run, exit_code(&run)));
+    known::complain(known_list.as_ref(), laid.as_ref(), &run);
+    let code = kept.code(exit_code(&run));
     printed?;
     Ok(code)
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 use chrono::NaiveDate;
 
 use super::error::CliError;
-use crate::judge::ExitCode;
 use crate::record::Run;
+use crate::report;
 use crate::scenario::KnownList;
 use crate::suite::Laid;
 
@@ -21,18 +21,11 @@ pub(super) fn load(file: Option<&Path>) -> Result<Option<KnownList>, CliError> {
     Ok(file.map(KnownList::load).transpose()?)
 }
 
-/// Says which entries have to go, and what the shell is told then.
-pub(super) fn conclude(
-    list: Option<&KnownList>,
-    laid: Option<&Laid<'_>>,
-    run: &Run,
-    code: ExitCode,
-) -> ExitCode {
-    let (Some(list), Some(laid)) = (list, laid) else { return code };
-    let complaints = laid.complaints(run);
-    for complaint in &complaints {
-        let title = format!("a known failure has to go: {}", complaint.stale.why);
+/// Says which entries have to go. The run says it too (`Laid::note`), and its exit code follows from that.
+pub(super) fn complain(list: Option<&KnownList>, laid: Option<&Laid<'_>>, run: &Run) {
+    let (Some(list), Some(laid)) = (list, laid) else { return };
+    for complaint in laid.complaints(run) {
+        let title = format!("a known failure has to go: {}", report::harmless(&complaint.stale.why));
         anstream::eprintln!("{}", list.complain(complaint.entry, &title, std::io::stderr().is_terminal()));
     }
-    if complaints.is_empty() { code } else { code.first_of(ExitCode::Stale) }
 }

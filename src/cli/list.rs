@@ -9,7 +9,7 @@ use crate::agent_server::profile::Shelf;
 use crate::judge::ExitCode;
 use crate::record::{Figure, Verdict};
 use crate::report::words;
-use crate::scenario::{Loaded, SHIPPED};
+use crate::scenario::{FIELD_GROUP, Loaded, SHIPPED, members};
 use crate::session_feed::{Consumer, Variants};
 
 pub(super) fn run(args: &List) -> Result<ExitCode, CliError> {
@@ -24,6 +24,11 @@ pub(super) fn run(args: &List) -> Result<ExitCode, CliError> {
                 let name = path.trim_start_matches("scenarios/").trim_end_matches(".toml");
                 let scenario = Loaded::load(name, &catalogue, &variants)?;
                 writeln!(out, "{:<16} {}", scenario.name(), scenario.question())?;
+            }
+            writeln!(out, "\n`{FIELD_GROUP}`, all of these: what was reported of real systems")?;
+            for name in members(FIELD_GROUP) {
+                let scenario = Loaded::load(&name, &catalogue, &variants)?;
+                writeln!(out, "{name:<24} {}", scenario.question())?;
             }
         }
         Listed::Variants => {

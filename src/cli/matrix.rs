@@ -57,7 +57,7 @@ pub(super) fn run(args: &Matrix) -> Result<ExitCode, CliError> {
     };
     let told = |why: &str| talk::note(why);
     // CPU is a matter of the clock on the wall.
-    let run = match clock {
+    let mut run = match clock {
         ClockKind::Virtual => plan.run_and_measure(options, finished, today, &stop, &done, &mut |_, _| None),
         ClockKind::Wall => {
             let mut measure = suite::by_bench(&catalogue, options.seed, &stop, &told);
@@ -65,11 +65,16 @@ pub(super) fn run(args: &Matrix) -> Result<ExitCode, CliError> {
         }
     };
     progress.clear();
+    // Before anything is written of it.
+    if let Some(laid) = &laid {
+        laid.note(&mut run);
+    }
     let (run, mut kept) = args.reports.keep(run, folder.map(PathBuf::as_path), &args.cells.scenarios);
     kept.journal(journal::close(journal, &run, &stop));
     // What was found is shown even when it could not be kept.
     let printed = print(&run, args.format);
-    let code = kept.code(known::conclude(list.as_ref(), laid.as_ref(), &run, exit_code(&run)));
+    known::complain(list.as_ref(), laid.as_ref(), &run);
+    let code = kept.code(exit_code(&run));
     printed?;
     Ok(code)
 }

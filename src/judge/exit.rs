@@ -16,7 +16,7 @@ pub enum ExitCode {
     NothingRan = 4,
     /// A cell did not end as the scenario says.
     Unexpected = 10,
-    /// A known failure passes now, or its entry expired.
+    /// A known failure passes now, or its entry expired or picks nothing.
     Stale = 11,
     /// A budget is broken that the scenario does not expect to be, and nothing worse happened in that cell.
     OverBudget = 12,
@@ -64,7 +64,7 @@ pub fn exit_code(run: &Run) -> ExitCode {
         ExitCode::Unexpected
     } else if unexpected(true) {
         ExitCode::OverBudget
-    } else if any(Outcome::Stale) {
+    } else if any(Outcome::Stale) || !run.stale.is_empty() {
         ExitCode::Stale
     } else {
         ExitCode::AllAsExpected
@@ -100,6 +100,7 @@ mod tests {
             outcome,
             only_over_budget: false,
             outcome_note: None,
+            known: None,
             proven: true,
             produced: crate::unit::Tally::default(),
             delivered: crate::unit::Tally::default(),
@@ -131,8 +132,10 @@ mod tests {
             seed: 1,
             clock: "virtual".to_owned(),
             digest: String::new(),
+            sealed: false,
             scenarios: Vec::new(),
             totals: Totals::default(),
+            stale: Vec::new(),
             cells,
             timing: Timing::default(),
         };
@@ -188,8 +191,10 @@ mod tests {
                 seed: 1,
                 clock: clock.to_owned(),
                 digest: String::new(),
+                sealed: false,
                 scenarios: Vec::new(),
                 totals: Totals::default(),
+                stale: Vec::new(),
                 cells: vec![cell],
                 timing: Timing::default(),
             };

@@ -7,6 +7,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::budget::Comparison;
+use super::expectation::Known;
 use super::figure::Figures;
 use super::flow::{Class, Hop, Reason};
 use super::observation::Signal;
@@ -18,7 +20,7 @@ use super::verdict::{Outcome, Scope, Verdict};
 pub const BASELINE_SCHEMA: &str = "skewlab.baseline/1";
 
 /// A run as far as it is compared.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Baseline {
     /// The header line.
     pub head: BaselineHead,
@@ -45,7 +47,7 @@ pub struct BaselineHead {
 }
 
 /// One cell: how it ended, and what was counted.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BaselineCell {
     /// Path-shaped.
@@ -67,11 +69,29 @@ pub struct BaselineCell {
     pub signal: Signal,
     /// What the scenario made of it.
     pub outcome: Outcome,
+    /// The known failure that the outcome speaks of; absent where there is none, and in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known: Option<Known>,
+    /// The budgets that it was held against, which are no part of its hash; absent where nothing was judged, and in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged_by: Option<Vec<Allowed>>,
     /// What else was found, worst first, each verdict once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Verdict>,
     /// What was counted.
     pub counts: Counts,
+}
+
+/// One budget: what may be spent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Allowed {
+    /// Its key in the scenario.
+    pub budget: String,
+    /// How the cost has to stand to the limit.
+    pub is: Comparison,
+    /// The limit.
+    pub limit: f64,
 }
 
 /// Frames and characters.
@@ -105,6 +125,45 @@ pub struct Counts {
     /// Exact counts of a session feed.
     #[serde(skip_serializing_if = "Figures::is_empty")]
     pub figures: Figures,
+    /// All other counts; absent in files that were kept before they were compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account: Option<Account>,
+}
+
+/// What a cell counted beside what its text became at the end of each hop. Zero is left out.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Account {
+    /// What the model produced.
+    pub produced: FramesAndChars,
+    /// What of it the application should have got.
+    pub due: FramesAndChars,
+    /// What came into each hop that somebody could look at.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub entered: BTreeMap<Hop, FramesAndChars>,
+    /// Amounts of all findings, by verdict.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub found: BTreeMap<Verdict, FramesAndChars>,
+    /// Lines in the client's log, by message key.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub log: BTreeMap<String, u64>,
+    /// What surfaced.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub surfaced: u64,
+    /// Steps that a subscriber counted for itself, and those of them that it missed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oracle: Option<[u64; 2]>,
+    /// The number of the first frame that carried text which was lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_frame: Option<u64>,
+    /// Whether both emulations hold a certificate. No count, and it gates nothing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub proven: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 impl Baseline {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::flow::{Hop, Reason};
 use super::observation::Signal;
@@ -100,6 +100,8 @@ pub enum Change {
     Worse,
     /// It is not there any more, which is not green.
     Gone,
+    /// It did the same and was judged by other budgets, so that its verdicts say nothing next to each other.
+    Rejudged,
     /// The same verdict, and another hop, reason, scope or signal.
     Changed,
     /// It was `not_run` or `invalid`, and is judged now.
@@ -114,12 +116,13 @@ pub enum Change {
 
 impl Change {
     /// All, in the order of reports.
-    pub const ALL: [Change; 10] = [
+    pub const ALL: [Change; 11] = [
         Change::Unjudged,
         Change::NewlySilent,
         Change::NewlyLoud,
         Change::Worse,
         Change::Gone,
+        Change::Rejudged,
         Change::Changed,
         Change::JudgedAgain,
         Change::Better,
@@ -135,6 +138,7 @@ impl Change {
             Change::NewlyLoud => "newly loud",
             Change::Worse => "worse",
             Change::Gone => "gone",
+            Change::Rejudged => "judged by another budget",
             Change::Changed => "same verdict, elsewhere",
             Change::JudgedAgain => "judged again",
             Change::Better => "better",
@@ -185,6 +189,9 @@ pub struct CellChange {
     /// The known failure that it is, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known: Option<String>,
+    /// By which budgets it was judged otherwise, in words; absent where they are the same or a side does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budgets: Option<String>,
 }
 
 /// What a count says.
@@ -208,27 +215,46 @@ pub struct CountChange {
     /// What it says.
     pub counted: Counted,
     /// The count; absent where it was not counted.
-    #[serde(serialize_with = "whole")]
-    pub base: Option<f64>,
+    #[schemars(with = "Option<f64>")]
+    pub base: Option<Count>,
     /// The count now.
-    #[serde(serialize_with = "whole")]
-    pub head: Option<f64>,
+    #[schemars(with = "Option<f64>")]
+    pub head: Option<Count>,
     /// Whether the exit code follows from it.
     pub gates: bool,
 }
 
-/// A whole number as one, without a point.
-#[expect(clippy::ref_option, reason = "serde hands a reference")]
-fn whole<S: Serializer>(count: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
-    match count {
-        None => to.serialize_none(),
+/// A number that was counted, or one made of such by a division. A count stays exact, however large it is.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Count {
+    /// As it was counted.
+    Whole(u64),
+    /// Counted and divided.
+    Share(f64),
+}
+
+impl Count {
+    /// A quotient of counts; one without a remainder is whole.
+    pub fn of(share: f64) -> Count {
+        // Beyond this not every whole number has a float of its own.
+        const EXACT: f64 = 9_007_199_254_740_992.0;
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "whole and within bounds"
         )]
-        Some(n) if n.fract() == 0.0 && (0.0..9e15).contains(n) => to.serialize_u64(*n as u64),
-        Some(n) => to.serialize_f64(*n),
+        if share.fract() == 0.0 && (0.0..EXACT).contains(&share) {
+            Count::Whole(share as u64)
+        } else {
+            Count::Share(share)
+        }
+    }
+}
+
+impl From<u64> for Count {
+    fn from(count: u64) -> Count {
+        Count::Whole(count)
     }
 }
 
@@ -276,10 +302,19 @@ mod tests {
             head,
             gates: true,
         };
-        for change in [count(Some(3.0), Some(0.25)), count(None, Some(1e300)), count(Some(0.0), None)] {
+        let of = |n| Some(Count::of(n));
+        let large = |n| Some(Count::Whole(n));
+        for change in [
+            count(of(3.0), of(0.25)),
+            count(None, of(1e300)),
+            count(of(0.0), None),
+            count(large((1 << 53) + 1), large(u64::MAX)),
+        ] {
             let text = serde_json::to_string(&change).unwrap();
             assert!(!text.contains(".0"), "{text}");
             assert_eq!(serde_json::from_str::<CountChange>(&text).unwrap(), change);
         }
+        let text = serde_json::to_string(&count(large((1 << 53) + 1), None)).unwrap();
+        assert!(text.contains("9007199254740993"), "{text}");
     }
 }

@@ -97,7 +97,7 @@ impl Expected {
 }
 
 /// A failure that is known, has a link and an end. It never makes a cell green.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Known {
     /// The wrong verdict that is known.
@@ -114,6 +114,7 @@ pub struct Known {
     pub link: String,
     /// The last day on which it is tolerated: `"2026-12-31"`.
     #[serde(with = "iso_date")]
+    #[schemars(with = "String")]
     pub expires: NaiveDate,
 }
 

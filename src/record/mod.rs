@@ -1,5 +1,6 @@
 //! Plain result data: what a run saw and what was made of it. Everything above reads or writes these types;
-//! nothing here computes more than a total.
+//! nothing here computes more than a total or
+//! a fingerprint.
 
 pub mod attach;
 pub mod baseline;
@@ -21,6 +22,7 @@ mod interval;
 pub mod live_bench;
 pub mod observation;
 pub mod run;
+mod seal;
 pub mod stored;
 pub mod verdict;
 

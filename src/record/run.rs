@@ -4,7 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::budget::Budgeted;
+use super::comparison::Stale;
 use super::evidence::{FirstFrame, Queue, Times};
+use super::expectation::Known;
 use super::figure::{FigureLimit, Figures};
 use super::flow::{Hop, HopFlow, Reason};
 use super::observation::{SideEffects, Signal};
@@ -27,12 +29,19 @@ pub struct Run {
     pub seed: u64,
     /// `virtual` or `wall`.
     pub clock: String,
-    /// SHA-256 over everything but `timing` and itself.
+    /// SHA-256 over everything but `timing`, `sealed` and itself.
     pub digest: String,
+    /// Whether `digest` is held against what the file holds when it is read. Absent in older files, some of which were
+    /// fingerprinted in another way.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sealed: bool,
     /// The scenarios that were run, with the question each asks.
     pub scenarios: Vec<Ran>,
     /// How many cells ended how.
     pub totals: Totals,
+    /// Entries of the file of known failures that have to go and that no cell tells of: they pick none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stale: Vec<Stale>,
     /// The cells, in plan order.
     pub cells: Vec<CellResult>,
     /// Everything that differs between two runs of the same seed.
@@ -47,6 +56,9 @@ pub struct Ran {
     pub name: String,
     /// The question it asks.
     pub question: String,
+    /// Where what it asks about was seen, a URL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<String>,
     /// What its cells are about; absent for the agent server.
     #[serde(default, skip_serializing_if = "Subject::is_agent_server")]
     pub subject: Subject,
@@ -110,6 +122,24 @@ pub struct Totals {
     pub stale: u64,
     /// Rig faults and cells that did not run.
     pub rig: u64,
+}
+
+impl Totals {
+    /// The totals of these cells.
+    pub fn of(cells: &[CellResult]) -> Totals {
+        let mut totals = Totals { cells: cells.len() as u64, ..Totals::default() };
+        for cell in cells {
+            let slot = match cell.outcome {
+                _ if cell.verdict.is_rig_fault() => &mut totals.rig,
+                Outcome::Expected => &mut totals.expected,
+                Outcome::Unexpected => &mut totals.unexpected,
+                Outcome::Known => &mut totals.known,
+                Outcome::Stale => &mut totals.stale,
+            };
+            *slot += 1;
+        }
+        totals
+    }
 }
 
 /// What the clock on the wall said.
@@ -176,6 +206,10 @@ pub struct CellResult {
     /// Why the outcome is not plainly expected, or what the scenario says of a known failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome_note: Option<String>,
+    /// The known failure that `known` and `stale` speak of, so that whoever reads it later can hold it to that day; absent in
+    /// older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known: Option<Known>,
     /// Whether both emulations hold a certificate of agreement with the released package.
     pub proven: bool,
     /// What the model produced.

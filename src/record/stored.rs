@@ -12,6 +12,7 @@ use super::feed_bench::{FEED_BENCH_SCHEMA, FeedBench};
 use super::idle::{IDLE_SCHEMA, IdleReport};
 use super::live_bench::{LIVE_BENCH_SCHEMA, LIVE_IDLE_SCHEMA, LiveBench, LiveIdleReport};
 use super::run::{Run, SCHEMA};
+use super::seal::Contradiction;
 
 /// A result as some command wrote it.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,6 +72,16 @@ pub enum StoredError {
         /// What speaks against it.
         why: String,
     },
+    /// It says one thing in one place and another in another: it was edited, merged, or cut.
+    #[error("{}: {place}: {why}; the file does not agree with itself, so nothing is said of it: write it anew with the command that made it", path.display())]
+    Contradicts {
+        /// The file.
+        path: PathBuf,
+        /// The place in it.
+        place: String,
+        /// What speaks against it.
+        why: String,
+    },
     /// It was written by a later skewlab.
     #[error("{}: schema `{found}` is newer than `{known}`, the newest that this skewlab {} reads; use a later skewlab", path.display(), env!("CARGO_PKG_VERSION"))]
     Newer {
@@ -109,7 +120,8 @@ impl Document {
         Document::parse(path, &text)
     }
 
-    /// Reads the text of a file. What it is comes first: nothing else is said of a file of another schema.
+    /// Reads the text of a file. What it is comes first: nothing else is said of a file of another schema. A run that
+    /// contradicts itself is refused.
     pub fn parse(path: &Path, text: &str) -> Result<Document, StoredError> {
         let failed = |error| StoredError::of_json(path, error);
         let foreign = |why: String| StoredError::Foreign { path: path.to_owned(), why };
@@ -126,7 +138,7 @@ impl Document {
             return Err(unknown(path, &found));
         };
         match known {
-            SCHEMA => of(text).map(Document::Run),
+            SCHEMA => return of(text).map_err(failed).and_then(|run| agreeing(path, run)).map(Document::Run),
             BENCH_SCHEMA => of(text).map(Document::Bench),
             FEED_BENCH_SCHEMA => of(text).map(Document::FeedBench),
             LIVE_BENCH_SCHEMA => of(text).map(Document::LiveBench),
@@ -155,6 +167,16 @@ impl Document {
 
 fn of<T: DeserializeOwned>(text: &str) -> Result<Box<T>, serde_json::Error> {
     serde_json::from_str(text).map(Box::new)
+}
+
+/// The run, if it says the same of itself everywhere.
+fn agreeing(path: &Path, mut run: Box<Run>) -> Result<Box<Run>, StoredError> {
+    match run.contradiction() {
+        None => Ok(run),
+        Some(Contradiction { place, why }) => {
+            Err(StoredError::Contradicts { path: path.to_owned(), place, why })
+        }
+    }
 }
 
 impl StoredError {

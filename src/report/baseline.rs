@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::compare::plain;
+use super::escape::line as plain;
 use super::style::{paint, style};
 use crate::record::Verdict;
 use crate::record::baseline::{Baseline, BaselineCell};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::escape::line;
 use super::findings::{places, sentence, whose};
+use crate::record::comparison::Stale;
 use crate::record::{Budgeted, CellResult, Finding, Outcome, Run, Verdict};
 
 /// How a cell is not as it should be, worst first: in the order of the exit codes.
@@ -74,6 +75,19 @@ impl Broken<'_> {
         line(&places(&self.cells)).into_owned()
     }
 }
+
+/// Entries of the file of known failures that have to go and that no cell tells of; one line each.
+pub(super) fn stale_entries(run: &Run) -> Vec<String> {
+    let entry = |entry: &Stale| {
+        let at = entry.line.map_or_else(String::new, |line| format!(", line {line}"));
+        line(&format!("known failures{at}: {}: {}", entry.cell, entry.why)).into_owned()
+    };
+    run.stale.iter().map(entry).collect()
+}
+
+/// What to do about them.
+pub(super) const STALE_ENTRIES: &str =
+    "Remove the entry from the file of known failures, or mend its pattern: it tolerates nothing.";
 
 /// All that is broken in a run.
 pub(super) fn broken(run: &Run) -> Vec<Broken<'_>> {

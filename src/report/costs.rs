@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use comfy_table::{Cell as GridCell, CellAlignment};
 
 use super::blocks::blocks;
+use super::escape::line;
 use super::order::distinct;
 use crate::record::{Budgeted, CellResult, Comparison};
 
@@ -39,7 +40,7 @@ pub(super) fn costs(cells: &[&CellResult], width: Option<usize>) -> Option<Strin
         let row = (cell.server_release.as_str(), heads.iter().map(figure).collect::<Vec<String>>());
         if seen.insert(row.clone()) {
             let figures = row.1.into_iter().map(right);
-            rows.push(std::iter::once(GridCell::new(row.0)).chain(figures).collect());
+            rows.push(std::iter::once(GridCell::new(line(row.0))).chain(figures).collect());
         }
     }
     Some(blocks(&head, &rows, width))
@@ -48,7 +49,7 @@ pub(super) fn costs(cells: &[&CellResult], width: Option<usize>) -> Option<Strin
 /// Why budgets were not measured, each reason once.
 pub(super) fn unmeasured(cells: &[&CellResult]) -> Vec<String> {
     let unsaid = cells.iter().flat_map(|cell| &cell.budgets).filter(|budgeted| budgeted.kept.is_none());
-    distinct(unsaid.map(|budgeted| budgeted.note.clone()))
+    distinct(unsaid.map(|budgeted| line(&budgeted.note).into_owned()))
 }
 
 /// One column: one metric and one comparison. The limit may differ from cell to cell.
@@ -58,7 +59,7 @@ fn same(one: &Budgeted, other: &Budgeted) -> bool {
 
 /// The metric in lines short enough for a column, over its comparison and limit, where that is one.
 fn title(budgeted: &Budgeted, one_limit: bool) -> String {
-    let name = budgeted.budget.replace("_per_", "\nper ").replace('_', "\n");
+    let name = line(&budgeted.budget).replace("_per_", "\nper ").replace('_', "\n");
     let limit = if one_limit { rounded(budgeted.limit) } else { "…".to_owned() };
     format!("{name}\n{} {limit}", budgeted.is.as_str())
 }

@@ -2,11 +2,15 @@
 //!
 //! A text that a spreadsheet would take for a formula (one that begins with `=`, `+`, `-`, `@`, a tab or a line end) gets an
 //! apostrophe before it, and so does a text that begins with an apostrophe: who reads the file with a program takes one
-//! leading apostrophe away and has the text as it was.
+//! leading apostrophe away and has the text as it was, but for characters that act on a screen: those stand as escapes, so that
+//! no row is more than one line. An entry of the known failures that has to go is a row without an id.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
-use crate::record::{CellResult, Hop, Reason, Run, Scope};
+use super::broken::stale_entries;
+use super::escape::line;
+use crate::record::{CellResult, Hop, Outcome, Reason, Run, Scope};
 
 /// A cell with what its run knows of it.
 struct Row<'a> {
@@ -85,8 +89,7 @@ pub fn csv(runs: &[&Run], out: &mut dyn Write) -> io::Result<()> {
             let row = Row { run, cell, micros: run.timing.cell_micros.get(at).copied() };
             for (_, of) in &COLUMNS {
                 match of(&row) {
-                    Field::Text(text) if is_formula(text) => to.write_field(format!("'{text}"))?,
-                    Field::Text(text) => to.write_field(text)?,
+                    Field::Text(text) => to.write_field(&*field(text))?,
                     Field::Number(n) => to.write_field(n.to_string())?,
                     Field::Flag(flag) => to.write_field(if flag { "true" } else { "false" })?,
                     Field::Absent => to.write_field("")?,
@@ -94,8 +97,24 @@ pub fn csv(runs: &[&Run], out: &mut dyn Write) -> io::Result<()> {
             }
             to.write_record(None::<&[u8]>)?;
         }
+        // No cell, and no less red: a row without a cell's columns, with the outcome that it has.
+        for entry in stale_entries(run) {
+            let of = |name: &str| match name {
+                "run" => run.digest.get(..16).unwrap_or(&run.digest).to_owned(),
+                "outcome" => Outcome::Stale.as_str().to_owned(),
+                "outcome_note" => entry.clone(),
+                _ => String::new(),
+            };
+            to.write_record(COLUMNS.iter().map(|(name, _)| field(&of(name)).into_owned()))?;
+        }
     }
     to.flush()
+}
+
+/// A text as it stands in a field: on one line, and for no spreadsheet to calculate.
+fn field(text: &str) -> Cow<'_, str> {
+    let text = line(text);
+    if is_formula(&text) { Cow::Owned(format!("'{text}")) } else { text }
 }
 
 /// Whether a spreadsheet might calculate it, or whether the apostrophe that says that it must not is the text's own.

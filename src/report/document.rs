@@ -6,20 +6,42 @@ use super::{
     attach_json, attach_table, bench_json, bench_table, certificate_table, feed_bench_json, feed_bench_table,
     idle_json, idle_table, json, live_bench_json, live_bench_table, live_idle_table, matrix_table,
 };
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::escape::line;
 use crate::record::Document;
 
 /// For a person; grids are no wider than `width`. Colours are ANSI; hand over a writer that strips them where they are not wanted.
 pub fn document_table(document: &Document, width: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     match document {
         Document::Run(run) => matrix_table(run, width, out),
-        Document::Bench(bench) => bench_table(bench, out),
-        Document::FeedBench(bench) => feed_bench_table(bench, out),
-        Document::LiveBench(bench) => live_bench_table(bench, out),
-        Document::LiveIdle(idle) => live_idle_table(idle, out),
-        Document::Idle(idle) => idle_table(idle, out),
-        Document::Attach(attach) => attach_table(attach, out),
-        Document::Certificate(certificate) => certificate_table(std::slice::from_ref(&**certificate), out),
+        Document::Bench(bench) => bench_table(&shown(&**bench)?, out),
+        Document::FeedBench(bench) => feed_bench_table(&shown(&**bench)?, out),
+        Document::LiveBench(bench) => live_bench_table(&shown(&**bench)?, out),
+        Document::LiveIdle(idle) => live_idle_table(&shown(&**idle)?, out),
+        Document::Idle(idle) => idle_table(&shown(&**idle)?, out),
+        Document::Attach(attach) => attach_table(&shown(&**attach)?, out),
+        Document::Certificate(certificate) => certificate_table(&[shown(&**certificate)?], out),
     }
+}
+
+/// The result with every text in it on one line and without effect on a screen. Its tables have many places for texts, and a
+/// file that was kept may have been written by anybody.
+fn shown<T: Serialize + DeserializeOwned>(result: &T) -> io::Result<T> {
+    fn harmless(value: Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(line(&text).into_owned()),
+            Value::Array(items) => Value::Array(items.into_iter().map(harmless).collect()),
+            Value::Object(fields) => Value::Object(
+                fields.into_iter().map(|(name, value)| (line(&name).into_owned(), harmless(value))).collect(),
+            ),
+            other => other,
+        }
+    }
+    let value = serde_json::to_value(result).map_err(io::Error::other)?;
+    serde_json::from_value(harmless(value)).map_err(io::Error::other)
 }
 
 /// As JSON, with its schema.

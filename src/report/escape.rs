@@ -13,6 +13,22 @@ pub(super) fn block(text: &str) -> Cow<'_, str> {
     escaped(text, |c| is_odd(c) && !matches!(c, '\n' | '\t'))
 }
 
+/// The same for an error message, which may quote anything: no line of it is a command to the runner of a workflow, which
+/// reads lines that begin with two colons.
+pub fn harmless(text: &str) -> Cow<'_, str> {
+    let shown = block(text);
+    if !shown.lines().any(is_command) {
+        return shown;
+    }
+    let line =
+        |line: &str| if is_command(line) { line.replacen("::", "\\u{3a}:", 1) } else { line.to_owned() };
+    Cow::Owned(shown.split('\n').map(line).collect::<Vec<_>>().join("\n"))
+}
+
+fn is_command(line: &str) -> bool {
+    line.trim_start().starts_with("::")
+}
+
 fn escaped(text: &str, odd: fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(odd) {
         return Cow::Borrowed(text);
@@ -40,5 +56,7 @@ mod tests {
         assert_eq!(line("a\nb\t\u{1b}[31m\u{0}\u{202e}é`<>"), "a\\nb\\t\\u{1b}[31m\\u{0}\\u{202e}é`<>");
         assert_eq!(block("a\nb\t\r\u{7}"), "a\nb\t\\r\\u{7}");
         assert!(matches!(line("plain"), Cow::Borrowed("plain")));
+        assert_eq!(harmless("error: `a\n ::error::b`\n::c"), "error: `a\n \\u{3a}:error::b`\n\\u{3a}:c");
+        assert!(matches!(harmless("a::b"), Cow::Borrowed("a::b")));
     }
 }

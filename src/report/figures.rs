@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use comfy_table::{Cell as GridCell, CellAlignment};
 
 use super::blocks::blocks;
+use super::escape::line;
 use super::order::parts;
 use crate::record::{CellResult, Figure};
 
@@ -21,14 +22,14 @@ pub(super) fn figures(cells: &[&CellResult], width: Option<usize>) -> Option<(St
         cells.iter().flat_map(|cell| &cell.limits).map(|limit| limit.figure).collect();
     let variants = parts(&cells, |cell| vec![cell.server_release.as_str()]);
     let right = |text: &str| GridCell::new(text).set_alignment(CellAlignment::Right);
-    let heads = variants.iter().map(|(variant, _)| right(variant));
+    let heads = variants.iter().map(|(variant, _)| right(&line(variant)));
     let head: Vec<GridCell> = std::iter::once(GridCell::new("")).chain(heads).collect();
     let row = |figure: Figure| -> Vec<GridCell> {
         let counts = variants.iter().map(|(_, own)| right(&counted(own, figure)));
         std::iter::once(GridCell::new(figure.words())).chain(counts).collect()
     };
     let rows: Vec<Vec<GridCell>> = rows.into_iter().map(row).collect();
-    Some((workload, blocks(&head, &rows, width)))
+    Some((line(&workload).into_owned(), blocks(&head, &rows, width)))
 }
 
 /// One figure of the cells that say something of it.

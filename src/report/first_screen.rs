@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
-use super::broken::{Broken, Trouble, broken};
+use super::broken::{Broken, STALE_ENTRIES, Trouble, broken, stale_entries};
 use super::escape::line;
 use super::next::{Again, next};
 use super::style::{paint, style};
@@ -18,8 +18,8 @@ const STEPS: usize = 2;
 
 /// Writes it, if there is anything to say.
 pub(super) fn first_screen(run: &Run, out: &mut dyn Write) -> io::Result<()> {
-    let broken = broken(run);
-    if broken.is_empty() {
+    let (broken, entries) = (broken(run), stale_entries(run));
+    if broken.is_empty() && entries.is_empty() {
         return Ok(());
     }
     let bold = Style::new().bold();
@@ -33,6 +33,12 @@ pub(super) fn first_screen(run: &Run, out: &mut dyn Write) -> io::Result<()> {
     }
     if broken.len() > MOST {
         writeln!(out, "  and {} more; all are below, under the grids", broken.len() - MOST)?;
+    }
+    for entry in entries.iter().take(MOST) {
+        writeln!(out, "  {}  {entry}", paint(Trouble::Stale.as_str(), style(Verdict::LoudLoss)))?;
+    }
+    if entries.len() > MOST {
+        writeln!(out, "  and {} more entries that have to go", entries.len() - MOST)?;
     }
     writeln!(out, "\n{}", paint("what to do", bold))?;
     let again = Again::of(run);
@@ -51,10 +57,13 @@ pub(super) fn first_screen(run: &Run, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "      {declare}")?;
         }
     }
+    if !entries.is_empty() {
+        writeln!(out, "  stale: {STALE_ENTRIES}")?;
+    }
     writeln!(out)
 }
 
-/// How many cells are how.
+/// How many cells are how, and how many entries of the known failures have to go.
 pub(super) fn summary(run: &Run, broken: &[Broken<'_>]) -> String {
     let of = |trouble: Trouble| -> usize {
         broken.iter().filter(|group| group.trouble == trouble).map(|group| group.cells.len()).sum()
@@ -67,7 +76,17 @@ pub(super) fn summary(run: &Run, broken: &[Broken<'_>]) -> String {
     let all: usize = kinds.iter().map(|(count, _)| count).sum();
     let kinds: Vec<String> =
         kinds.iter().filter(|(count, _)| *count > 0).map(|(count, kind)| format!("{count} {kind}")).collect();
-    format!("{all} of {} cells ({})", run.cells.len(), kinds.join(", "))
+    let cells = (all > 0).then(|| format!("{all} of {} cells ({})", run.cells.len(), kinds.join(", ")));
+    let entries = (!run.stale.is_empty()).then(|| entries(run));
+    cells.into_iter().chain(entries).collect::<Vec<_>>().join("; ")
+}
+
+/// How many entries of the known failures have to go.
+pub(super) fn entries(run: &Run) -> String {
+    match run.stale.len() {
+        1 => "1 entry of the known failures has to go".to_owned(),
+        n => format!("{n} entries of the known failures have to go"),
+    }
 }
 
 /// The verdict whose colour a group has: a stale one may well be green of itself.

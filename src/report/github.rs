@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::broken::{Broken, Trouble, broken};
+use super::broken::{Broken, STALE_ENTRIES, Trouble, broken, stale_entries};
 use super::escape::line;
 use crate::record::Run;
 
@@ -25,14 +25,17 @@ pub fn annotations(run: &Run, files: &BTreeMap<String, String>, out: &mut dyn Wr
             writeln!(out, "{}", annotation(kind, group, files, &rest))?;
         }
     }
+    for entry in stale_entries(run).iter().take(MOST) {
+        writeln!(out, "::warning title=stale known failure::{}", data(&format!("{entry}\n{STALE_ENTRIES}")))?;
+    }
     Ok(())
 }
 
 fn annotation(kind: &str, group: &Broken<'_>, files: &BTreeMap<String, String>, rest: &str) -> String {
     let pair = group.cells.first().map(|cell| format!("{} and {}", cell.server_release, cell.client_release));
-    let title = format!("{}: {}", group.verdict.as_str(), pair.unwrap_or_default());
+    let title = line(&format!("{}: {}", group.verdict.as_str(), pair.unwrap_or_default())).into_owned();
     let file = match files.get(group.scenario) {
-        Some(file) => format!("file={},", property(file)),
+        Some(file) => format!("file={},", property(&line(file))),
         None => String::new(),
     };
     let mut message = format!("{}: {}; on {}", line(group.scenario), group.what, group.places());

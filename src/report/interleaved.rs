@@ -6,8 +6,9 @@ use anstyle::{AnsiColor, Style};
 use comfy_table::presets::NOTHING;
 use comfy_table::{Cell, CellAlignment, Table};
 
-use super::compare::plain;
+use super::escape::line as plain;
 use super::style::paint;
+use crate::record::comparison::Count;
 use crate::record::interleaved::{Claim, Interleaved, Series, TimedPoint};
 
 /// The result as JSON.
@@ -43,7 +44,11 @@ pub fn interleaved_table(of: &Interleaved, out: &mut dyn Write) -> io::Result<()
         writeln!(out, "\nno exact count differs")?;
     } else {
         writeln!(out, "\n{}", paint("exact counts  (* the exit code follows from it)", Style::new().bold()))?;
-        let figure = |count: Option<f64>| count.map_or_else(|| "not counted".to_owned(), |n| format!("{n}"));
+        let figure = |count: Option<Count>| match count {
+            None => "not counted".to_owned(),
+            Some(Count::Whole(n)) => n.to_string(),
+            Some(Count::Share(n)) => n.to_string(),
+        };
         for count in &of.counts {
             let star = if count.gates { "*" } else { " " };
             let (base, head) = (figure(count.base), figure(count.head));
@@ -66,7 +71,7 @@ fn row(point: &TimedPoint) -> Vec<String> {
     let Series { base_ns, head_ns, ratio, ci, control_ci, p_holm, .. } = &point.first;
     let again = point.second.as_ref().map_or_else(|| "-".to_owned(), |second| format!("{:.3}", second.ratio));
     vec![
-        plain(&point.id),
+        plain(&point.id).into_owned(),
         format!("{}", base_ns.len().min(head_ns.len())),
         format!("{ratio:.3}"),
         between(*ci),

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use super::broken::{Trouble, said, trouble};
+use super::broken::{STALE_ENTRIES, Trouble, said, stale_entries, trouble};
 use super::escape::{block, line};
 use super::next::Again;
 use super::order::parts;
 use crate::record::{CellResult, Outcome, Run};
 
 /// Writes the cells of all runs as one document. Cells that are not as expected and stale ones are failures, rig faults are
-/// errors, known failures are skipped; the type is the verdict. What XML cannot hold stands as an escape that can be read.
+/// errors, known failures are skipped; the type is the verdict. Entries of the known failures that have to go are failures too. What XML cannot hold stands as an escape that can be read.
 pub fn junit(runs: &[&Run], out: &mut dyn Write) -> io::Result<()> {
     let mut report = Report::new("skewlab");
     for run in runs {
@@ -32,8 +32,25 @@ pub fn junit(runs: &[&Run], out: &mut dyn Write) -> io::Result<()> {
             }
             report.add_test_suite(suite);
         }
+        let entries = stale_entries(run);
+        if !entries.is_empty() {
+            report.add_test_suite(known_failures(&entries));
+        }
     }
     report.serialize(out).map_err(io::Error::other)
+}
+
+/// Entries that have to go, a failing case each: they make the exit code, so they make the document red too.
+fn known_failures(entries: &[String]) -> TestSuite {
+    let mut suite = TestSuite::new("known failures");
+    for entry in entries {
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+        status.set_type("stale").set_message(entry.as_str()).set_description(STALE_ENTRIES);
+        let mut case = TestCase::new(entry.as_str(), status);
+        case.set_classname("known failures");
+        suite.add_test_case(case);
+    }
+    suite
 }
 
 fn case(run: &Run, again: &Again<'_>, cell: &CellResult, micros: Option<u64>) -> TestCase {

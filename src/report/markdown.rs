@@ -4,9 +4,9 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::broken::{Broken, Trouble, broken, trouble};
+use super::broken::{Broken, STALE_ENTRIES, Trouble, broken, stale_entries, trouble};
 use super::escape::line;
-use super::first_screen::summary;
+use super::first_screen::{entries, summary};
 use super::grid::{Grid, grids, legend, marked};
 use super::next::{Again, next};
 use super::order::parts;
@@ -26,10 +26,10 @@ const LONGEST: usize = 600;
 pub fn markdown(runs: &[&Run], limit: usize, out: &mut dyn Write) -> io::Result<()> {
     let mut sections: Vec<String> = Vec::new();
     for run in runs {
-        let broken = broken(run);
+        let (broken, stale) = (broken(run), stale_entries(run));
         sections.push(heading(run, &broken));
-        if !broken.is_empty() {
-            sections.push(what_broke(&broken));
+        if !broken.is_empty() || !stale.is_empty() {
+            sections.push(what_broke(&broken, &stale));
             sections.push(what_to_do(run, &broken));
         }
         sections.extend(scenarios(run));
@@ -55,9 +55,10 @@ pub fn markdown(runs: &[&Run], limit: usize, out: &mut dyn Write) -> io::Result<
 
 fn heading(run: &Run, broken: &[Broken<'_>]) -> String {
     let cells = run.cells.len();
-    let title = match (cells, broken.is_empty()) {
+    let title = match (cells, broken.is_empty() && run.stale.is_empty()) {
         (0, _) => "skewlab: nothing ran".to_owned(),
         (_, true) => format!("skewlab: all {cells} cells are as expected"),
+        (_, false) if broken.is_empty() => format!("skewlab: {}", entries(run)),
         (_, false) => format!("skewlab: {} are not as expected", summary(run, broken)),
     };
     let count = |of: fn(&CellResult) -> bool| run.cells.iter().filter(|cell| of(cell)).count();
@@ -72,7 +73,7 @@ fn heading(run: &Run, broken: &[Broken<'_>]) -> String {
     text
 }
 
-fn what_broke(broken: &[Broken<'_>]) -> String {
+fn what_broke(broken: &[Broken<'_>], stale: &[String]) -> String {
     let mut text = "### What broke\n\n".to_owned();
     for group in broken.iter().take(MOST) {
         let _ = writeln!(
@@ -89,6 +90,12 @@ fn what_broke(broken: &[Broken<'_>]) -> String {
     }
     if broken.len() > MOST {
         let _ = writeln!(text, "- and {} more", broken.len() - MOST);
+    }
+    for entry in stale.iter().take(MOST) {
+        let _ = writeln!(text, "- **{}**: {}", Trouble::Stale.as_str(), self::text(entry));
+    }
+    if stale.len() > MOST {
+        let _ = writeln!(text, "- and {} more entries that have to go", stale.len() - MOST);
     }
     text
 }
@@ -113,6 +120,9 @@ fn what_to_do(run: &Run, broken: &[Broken<'_>]) -> String {
         if let Some(declare) = &next.declare {
             let _ = writeln!(text, "\n{}", self::text(declare));
         }
+    }
+    if !run.stale.is_empty() {
+        let _ = writeln!(text, "\n{}: {}", code("stale"), self::text(STALE_ENTRIES));
     }
     text
 }

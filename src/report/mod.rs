@@ -47,6 +47,7 @@ pub use compare::{compare_json, compare_markdown, compare_table};
 pub use contract::{contract_json, contract_table};
 pub use csv::csv;
 pub use document::{document_json, document_table};
+pub use escape::harmless;
 pub use extract::{Detail, extract_json, extract_table};
 pub use feed_bench::{feed_bench_json, feed_bench_table};
 pub use feed_log::{feed_log_json, feed_log_table};

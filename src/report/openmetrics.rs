@@ -1,10 +1,12 @@
 //! A run as `OpenMetrics` text, for a textfile collector or a push gateway. All families are gauges: a run is a state, and
 //! the next one replaces it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use super::escape::line;
 use crate::record::{CellResult, HopFlow, Run};
 
 /// One family: its samples by label set, so that none is written twice.
@@ -66,7 +68,9 @@ fn written(labels: &[(&str, &str)]) -> String {
         let comma = if text.is_empty() { "" } else { "," };
         // Writing into a string does not fail.
         let _ = write!(text, "{comma}{name}=\"");
-        for c in value.chars() {
+        // A line end has an escape of its own here; everything else that acts on a screen is shown.
+        let shown: Vec<Cow<'_, str>> = value.split('\n').map(line).collect();
+        for c in shown.join("\n").chars() {
             match c {
                 '\\' => text.push_str("\\\\"),
                 '"' => text.push_str("\\\""),
@@ -83,6 +87,11 @@ fn written(labels: &[(&str, &str)]) -> String {
 pub fn openmetrics(runs: &[&Run], out: &mut dyn Write) -> io::Result<()> {
     let mut of_runs = [
         Family::new("skewlab_run_seconds", Some("seconds"), "Wall time of all cells of a run."),
+        Family::new(
+            "skewlab_stale_known_entries",
+            None,
+            "Entries of the file of known failures that pick no cell and have to go, by run.",
+        ),
         Family::new("skewlab_cells", None, "Cells by scenario, verdict and outcome."),
         Family::new("skewlab_unproven_cells", None, "Cells whose parties hold no certificate, by scenario."),
         Family::new(
@@ -109,12 +118,13 @@ pub fn openmetrics(runs: &[&Run], out: &mut dyn Write) -> io::Result<()> {
         Family::new("skewlab_idle_writes", None, "Writes to an idle clock, by cell and clock."),
     ];
     for run in runs {
-        let [seconds, cells, unproven, hops, dropped] = &mut of_runs;
+        let [seconds, stale, cells, unproven, hops, dropped] = &mut of_runs;
         let digest = run.digest.get(..16).unwrap_or(&run.digest);
         let labels = [("run", digest), ("clock", run.clock.as_str()), ("skewlab", run.skewlab.as_str())];
         if run.timing.seconds.is_finite() {
             seconds.set(&labels, Value::Seconds(run.timing.seconds));
         }
+        stale.set(&labels, Value::Count(run.stale.len() as u64));
         for cell in &run.cells {
             let scenario = ("scenario", cell.scenario.as_str());
             let outcome = ("outcome", cell.outcome.as_str());

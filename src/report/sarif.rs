@@ -6,9 +6,10 @@ use serde::Serialize;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::broken::{Trouble, cause, trouble};
+use super::broken::{STALE_ENTRIES, Trouble, cause, stale_entries, trouble};
 use super::findings::sentence;
 use super::words;
+use crate::record::comparison::Stale;
 use crate::record::{CellResult, Finding, Outcome, Reason, Run, Verdict};
 
 /// Where the standard's schema is.
@@ -94,6 +95,10 @@ pub fn sarif(runs: &[&Run], out: &mut dyn Write) -> io::Result<()> {
                 comma = ",";
             }
         }
+        for (entry, text) in run.stale.iter().zip(stale_entries(run)) {
+            writeln!(out, "{comma}\n{}", stale(entry, &text))?;
+            comma = ",";
+        }
     }
     writeln!(out, "\n]}}]}}")
 }
@@ -118,7 +123,44 @@ fn rules() -> Vec<serde_json::Value> {
             "defaultConfiguration": {"level": if verdict.is_healthy() { "note" } else { "error" }},
         })
     };
-    Verdict::ALL.into_iter().map(rule).collect()
+    Verdict::ALL.into_iter().map(rule).chain([stale_rule()]).collect()
+}
+
+/// The rule of entries that have to go; it stands behind those of the verdicts.
+const STALE_RULE: &str = "stale_known_failure";
+
+fn stale_rule() -> serde_json::Value {
+    json!({
+        "id": STALE_RULE,
+        "name": camel(STALE_RULE),
+        "shortDescription": {"text": "An entry of the known failures picks no cell."},
+        "fullDescription": {"text": "An entry of the known failures picks no cell, so that it tolerates nothing."},
+        "help": {"text": STALE_ENTRIES},
+        "defaultConfiguration": {"level": "warning"},
+    })
+}
+
+/// An entry that has to go. What its file is called is not known here; it is looked for beside the scenarios.
+fn stale(entry: &Stale, text: &str) -> serde_json::Value {
+    let mut hash = Sha256::new();
+    for part in [STALE_RULE, entry.cell.as_str()] {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    let print = hash.finalize().iter().take(16).fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
+    json!({
+        "ruleId": STALE_RULE,
+        "ruleIndex": Verdict::ALL.len(),
+        "level": "warning",
+        "message": {"text": format!("{text}. {STALE_ENTRIES}")},
+        "locations": [{
+            "physicalLocation": {
+                "artifactLocation": {"uri": "known.toml", "uriBaseId": SCENARIOS},
+                "region": {"startLine": entry.line.unwrap_or(1).max(1)},
+            },
+        }],
+        "partialFingerprints": {"skewlabFinding/v1": print},
+    })
 }
 
 /// `silent_loss` as `SilentLoss`, which is what the standard wants a name to look like.

@@ -9,7 +9,7 @@ use super::costs::{costs, unmeasured};
 use super::escape::line;
 use super::figures::figures as counts;
 use super::findings::lines;
-use super::first_screen::first_screen;
+use super::first_screen::{entries, first_screen};
 use super::grid::{grids, legend};
 use super::order::parts;
 use super::style::{mark, paint, style};
@@ -116,7 +116,7 @@ pub(super) fn unproven(run: &Run) -> String {
     let why_others = (!others.is_empty()).then(|| without_certificate(&others));
     let none = "the session feed has no released package here to hold it against".to_owned();
     let all: Vec<String> = why_others.into_iter().chain((!feed.is_empty()).then_some(none)).collect();
-    all.join("; ")
+    line(&all.join("; ")).into_owned()
 }
 
 /// Which profiles of the unproven cells hold no certificate.
@@ -159,6 +159,9 @@ fn figures(run: &Run, out: &mut dyn Write) -> io::Result<()> {
         totals.stale,
         totals.rig
     )?;
+    if !run.stale.is_empty() {
+        writeln!(out, "{}", entries(run))?;
+    }
     let why = match unproven {
         0 => "every party agreed with its released package on what both were asked".to_owned(),
         _ => self::unproven(run),
@@ -170,8 +173,8 @@ fn figures(run: &Run, out: &mut dyn Write) -> io::Result<()> {
         run.timing.seconds,
         run.timing.cells_per_second,
         run.timing.jobs,
-        run.clock,
+        line(&run.clock),
         run.seed,
-        run.digest.get(..16).unwrap_or(&run.digest)
+        line(run.digest.get(..16).unwrap_or(&run.digest))
     )
 }

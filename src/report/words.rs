@@ -1,5 +1,6 @@
 //! What each verdict means, for a person who meets the word for the first time.
 
+use super::escape::line;
 use crate::record::{CellResult, Outcome, Verdict};
 
 /// Meaning, and what to do about it.
@@ -108,5 +109,5 @@ pub fn explain(verdict: Verdict) -> Explained {
 pub fn cell_line(cell: &CellResult) -> String {
     let note = cell.outcome_note.as_deref().map(|note| format!(" ({note})")).unwrap_or_default();
     let mark = if matches!(cell.outcome, Outcome::Expected | Outcome::Known) { " " } else { "*" };
-    format!("{mark} {}: {}{note}", cell.id, cell.verdict.as_str())
+    format!("{mark} {}", line(&format!("{}: {}{note}", cell.id, cell.verdict.as_str())))
 }

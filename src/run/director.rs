@@ -187,10 +187,12 @@ impl Act {
                 set.stage.server().map(|server| server.refuse(*status, *times)).is_some()
             }
             Kind::Inject { frame } => match set.stage.server() {
-                Some(server) => server
-                    .inject(&set.target.conversation, set.endpoint, frame)
-                    .await
-                    .is_some_and(|took| took > 0),
+                // A client may break the connection over it; it has come all the same.
+                Some(server) => {
+                    let there = server.attending(&set.target.conversation, set.endpoint) > 0;
+                    server.inject(&set.target.conversation, set.endpoint, frame).await;
+                    there
+                }
                 None => false,
             },
             Kind::Say { text, run } => rest::post_message(&set.target, text, *run).await.is_ok(),

@@ -42,7 +42,7 @@ pub(super) fn observation(
         produced: notes.server.produced.clone(),
         delivered: trace.delivered,
         reply: notes.server.reply.clone(),
-        view: trace.view,
+        view: trace.view.map(|view| without_abandoned(view, notes)),
         completed: notes.server.completed,
         unattended: LinkTrace::none_attended(&links),
         durables: ledger.durables,
@@ -64,6 +64,17 @@ pub(super) fn observation(
         queue: LinkTrace::queue(&links),
         reaped: evening.reaped,
         rig_faults: ledger.faults,
+    }
+}
+
+/// The view without what is left of turns that never got their reply: it stands before the reply, and is no part of it.
+fn without_abandoned(view: String, notes: &Notes) -> String {
+    let reply = notes.server.reply.as_str();
+    match view.strip_suffix(reply) {
+        Some(before) if !reply.is_empty() && !before.is_empty() && notes.abandoned.contains(before) => {
+            reply.to_owned()
+        }
+        _ => view,
     }
 }
 

@@ -252,7 +252,8 @@ fn kind<N: Names>(section: &mut Section<'_>, names: &N, faults: &mut Faults) -> 
         "delay" => {
             let lane = section.required("lane", faults);
             let by = needed(section, "for", faults);
-            Kind::Delay { lane: lane_of(&lane?, faults)?, by: by? }
+            let times = section.count("times", 1, MAX_FAULT_TIMES, faults).map_or(0, small);
+            Kind::Delay { lane: lane_of(&lane?, faults)?, by: by?, times }
         }
         "lossy" => Kind::Lossy { bytes: size(number(section, "bytes", (1, MAX_FAULT_BYTES), faults)?) },
         "final" => {

@@ -13,7 +13,7 @@ use super::names::Names;
 use super::parse;
 use super::rule::Axes;
 use super::section::hint;
-use super::shipped::SHIPPED;
+use super::shipped::{FIELD, FIELD_GROUP, SHIPPED};
 use super::workload::Workload;
 use crate::agent_server::server::SinkModel;
 use crate::record::{Consumer, Expected, Known};
@@ -26,6 +26,8 @@ pub struct Scenario {
     pub name: String,
     /// The question.
     pub question: String,
+    /// Where what it asks about was seen, a URL.
+    pub seen: Option<String>,
     /// Where it was read from.
     pub path: String,
     /// Servers: names, releases and globs.
@@ -79,6 +81,15 @@ impl Scenario {
     }
 }
 
+/// The scenarios that a name stands for: `field` for all that were seen in the field, any other name for itself.
+pub fn members(name: &str) -> Vec<String> {
+    if name == FIELD_GROUP {
+        FIELD.iter().map(|(path, _)| stem(path).to_owned()).collect()
+    } else {
+        vec![name.to_owned()]
+    }
+}
+
 /// Path and text of the scenario called `what`, or of the file.
 pub(super) fn text_of(what: &str) -> Result<(String, Cow<'static, str>), ScenarioError> {
     if what.contains('/') || Path::new(what).extension().is_some_and(|e| e == "toml") {
@@ -86,10 +97,11 @@ pub(super) fn text_of(what: &str) -> Result<(String, Cow<'static, str>), Scenari
             .map_err(|e| ScenarioError::Read { path: what.to_owned(), message: e.to_string() })?;
         return Ok((what.to_owned(), text.into()));
     }
-    if let Some((path, text)) = SHIPPED.iter().find(|(path, _)| stem(path) == what) {
+    if let Some((path, text)) = SHIPPED.iter().chain(FIELD).find(|(path, _)| stem(path) == what) {
         return Ok(((*path).to_owned(), (*text).into()));
     }
-    let all: Vec<&str> = SHIPPED.iter().map(|(path, _)| stem(path)).collect();
+    let mut all: Vec<&str> = SHIPPED.iter().map(|(path, _)| stem(path)).collect();
+    all.push(FIELD_GROUP);
     Err(ScenarioError::Unknown { name: what.to_owned(), hint: format!("; {}", hint(what, &all)) })
 }
 

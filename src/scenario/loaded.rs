@@ -58,6 +58,14 @@ impl Loaded {
         }
     }
 
+    /// Where what it asks about was seen, a URL.
+    pub fn seen(&self) -> Option<&str> {
+        match self {
+            Loaded::AgentServer(scenario) => scenario.seen.as_deref(),
+            Loaded::SessionFeed(_) => None,
+        }
+    }
+
     /// Its subject.
     pub fn subject(&self) -> Subject {
         match self {

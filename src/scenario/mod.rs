@@ -20,6 +20,7 @@
 //! | key | holds |
 //! |---|---|
 //! | `question` | the first key of the file |
+//! | `seen` | a URL: where what the scenario asks about was seen |
 //! | `subject` | `agent-server` (also if absent), or `session-feed`, whose files are read by [`feed`] |
 //! | `servers`, `clients` | names, releases that an era covers, globs over profile names; `python@same`; `NAME/LIST` for a callback list |
 //! | `workloads` | names of `[workload.NAME]` tables |
@@ -155,12 +156,12 @@ pub use fault::FaultSet;
 pub use feed::{FeedCell, FeedScenario, expand_feed};
 pub use idle_policy::IdlePolicy;
 pub use known_list::{KnownEntry, KnownList};
-pub use load::Scenario;
+pub use load::{Scenario, members};
 pub use loaded::{Loaded, Planned};
 pub use names::{Names, Resolved, SAME};
 pub use pattern::{Glob, GlobError};
 pub use problem::Problem;
 pub use rule::{Axes, Place};
 pub use schema::{FeedScenarioFile, ScenarioFile};
-pub use shipped::SHIPPED;
+pub use shipped::{FIELD, FIELD_GROUP, SHIPPED};
 pub use workload::Workload;

@@ -66,6 +66,7 @@ fn read(
 ) -> Option<Scenario> {
     let mut file = Section::new("a scenario", 0..0, table);
     let question = question(&mut file, table, faults);
+    let seen = seen(&mut file, faults);
     if !is_own(&mut file, faults) {
         return None;
     }
@@ -140,6 +141,7 @@ fn read(
     Some(Scenario {
         name: stem(path).to_owned(),
         question: question?,
+        seen,
         path: path.to_owned(),
         servers: values(servers.as_deref()),
         clients: values(clients.as_deref()),
@@ -157,6 +159,16 @@ fn read(
         expect,
         known: failures,
     })
+}
+
+/// Where what it asks about was seen.
+fn seen(file: &mut Section<'_>, faults: &mut Faults) -> Option<String> {
+    let seen = file.words("seen", faults)?;
+    if !seen.get_ref().starts_with("https://") {
+        let allowed = "a URL that begins with https://".to_owned();
+        faults.add(seen.span(), Problem::OutOfRange { key: "seen".to_owned(), allowed });
+    }
+    Some(seen.into_inner())
 }
 
 /// Whether the file is about this reader's subject, as one without a `subject` is. Of any other file nothing else is said:

@@ -173,6 +173,7 @@ fn written(
         only_over_budget: outcome == Outcome::Unexpected
             && judge::only_over_budget(&findings, about.expected),
         outcome_note,
+        known: about.known.filter(|_| matches!(outcome, Outcome::Known | Outcome::Stale)).cloned(),
         proven: about.proven,
         produced: at(Hop::Produced, |f| f.left).unwrap_or_default(),
         due: observation.map(due).unwrap_or_default(),

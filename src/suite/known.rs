@@ -34,6 +34,8 @@ pub struct Complaint<'a> {
     pub entry: &'a KnownEntry,
     /// The same as data.
     pub stale: Stale,
+    /// Whether a cell of the run is stale because of it.
+    pub by_a_cell: bool,
 }
 
 impl<'a> Laid<'a> {
@@ -67,11 +69,23 @@ impl<'a> Laid<'a> {
         }
     }
 
+    /// Puts the entries that have to go and that no cell tells of into the run, so that every report of it says so: those that
+    /// picked nothing. One of which a cell is stale is told by that cell.
+    pub fn note(&self, run: &mut Run) {
+        let untold = self.complaints(run).into_iter().filter(|complaint| !complaint.by_a_cell);
+        let stale: Vec<Stale> = untold.map(|complaint| complaint.stale).collect();
+        if !stale.is_empty() {
+            run.stale = stale;
+            run.seal();
+        }
+    }
+
     /// The entries that have to go after this run: those that picked nothing, and those of which a cell is stale.
     pub fn complaints(&self, run: &Run) -> Vec<Complaint<'a>> {
         let complaint = |(entry, fate): (&'a KnownEntry, &Fate)| {
-            let stale = run.cells.iter().find(|c| c.outcome == Outcome::Stale && fate.laid.contains(&c.id));
-            let why = match stale {
+            let cell = run.cells.iter().find(|c| c.outcome == Outcome::Stale && fate.laid.contains(&c.id));
+            let by_a_cell = cell.is_some();
+            let why = match cell {
                 Some(cell) => {
                     format!("`{}` {}", cell.id, cell.outcome_note.as_deref().unwrap_or("is stale"))
                 }
@@ -83,7 +97,7 @@ impl<'a> Laid<'a> {
             };
             let stale =
                 Stale { line: Some(self.list.line(entry)), cell: entry.cell.as_str().to_owned(), why };
-            Some(Complaint { entry, stale })
+            Some(Complaint { entry, stale, by_a_cell })
         };
         self.list.entries.iter().zip(&self.entries).filter_map(complaint).collect()
     }

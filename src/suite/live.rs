@@ -62,6 +62,9 @@ impl LivePlan {
         let mut plan = LivePlan { scenarios: Vec::new(), tasks: Vec::new() };
         for name in names {
             let scenario = Scenario::load(name, catalogue)?;
+            if scenario.faults.iter().any(|set| !set.faults.is_empty()) {
+                return Err(PlanError::Faults(scenario.name));
+            }
             if plan.scenarios.iter().any(|s| s.name == scenario.name) {
                 return Err(PlanError::Twice(scenario.name));
             }
@@ -73,6 +76,7 @@ impl LivePlan {
             plan.scenarios.push(Ran {
                 name: scenario.name.clone(),
                 question: scenario.question.clone(),
+                seen: scenario.seen.clone(),
                 subject: Subject::AgentServer,
             });
         }

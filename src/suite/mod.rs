@@ -6,7 +6,6 @@ pub mod against;
 mod assemble;
 mod bench;
 pub mod calibrate;
-mod digest;
 pub mod extract;
 mod feed_bench;
 mod journal;
@@ -27,7 +26,7 @@ use chrono::NaiveDate;
 use crate::agent_server::profile::{Catalogue, ProfileError};
 use crate::record::{CellResult, Ran, Run, SCHEMA, Times, Timing, Totals};
 use crate::run::{self, CellRun, Options, Parties};
-use crate::scenario::{KnownList, Loaded, Planned, ScenarioError, Selection, expand, expand_feed};
+use crate::scenario::{KnownList, Loaded, Planned, ScenarioError, Selection, expand, expand_feed, members};
 use crate::seed::Seed;
 use crate::session_feed::Variants;
 use crate::session_feed::profile::VariantError;
@@ -60,6 +59,11 @@ pub enum PlanError {
         "two different packages would both be cell `{0}`; the last folder of a path is its name: rename one"
     )]
     OneName(String),
+    /// What goes wrong in a scenario can be done to emulated parties only.
+    #[error(
+        "scenario `{0}` has faults, which released packages do not take: `skewlab matrix {0}` runs it emulated"
+    )]
+    Faults(String),
     /// A profile is wrong.
     #[error(transparent)]
     Profile(#[from] ProfileError),
@@ -73,13 +77,14 @@ impl Plan {
     pub fn of(names: &[String], selection: &Selection, catalogue: &Catalogue) -> Result<Plan, PlanError> {
         let variants = Variants::embedded()?;
         let (mut scenarios, mut loaded) = (Vec::<Ran>::new(), Vec::new());
-        for name in names {
-            let scenario = Loaded::load(name, catalogue, &variants)?;
+        for name in names.iter().flat_map(|name| members(name)) {
+            let scenario = Loaded::load(&name, catalogue, &variants)?;
             if scenarios.iter().any(|s| s.name == scenario.name()) {
                 return Err(PlanError::Twice(scenario.name().to_owned()));
             }
             let (name, question) = (scenario.name().to_owned(), scenario.question().to_owned());
-            scenarios.push(Ran { name, question, subject: scenario.subject() });
+            let seen = scenario.seen().map(str::to_owned);
+            scenarios.push(Ran { name, question, seen, subject: scenario.subject() });
             loaded.push(scenario);
         }
         let subjects = scenarios.iter().map(|s| s.subject).collect();
@@ -197,12 +202,14 @@ fn written(
         seed: settings.seed.0,
         clock: settings.clock.to_owned(),
         digest: String::new(),
+        sealed: false,
         scenarios: scenarios.to_vec(),
-        totals: totals(&cells),
+        totals: Totals::of(&cells),
+        stale: Vec::new(),
         cells,
         timing,
     };
-    run.digest = digest::digest(&run);
+    run.seal();
     run
 }
 
@@ -215,20 +222,4 @@ fn times(runs: &[CellRun], cells: &[CellResult]) -> Vec<Option<Times>> {
 
 fn count(n: usize) -> f64 {
     f64::from(u32::try_from(n).unwrap_or(u32::MAX))
-}
-
-fn totals(cells: &[CellResult]) -> Totals {
-    use crate::record::Outcome;
-    let mut totals = Totals { cells: cells.len() as u64, ..Totals::default() };
-    for cell in cells {
-        let slot = match cell.outcome {
-            _ if cell.verdict.is_rig_fault() => &mut totals.rig,
-            Outcome::Expected => &mut totals.expected,
-            Outcome::Unexpected => &mut totals.unexpected,
-            Outcome::Known => &mut totals.known,
-            Outcome::Stale => &mut totals.stale,
-        };
-        *slot += 1;
-    }
-    totals
 }

@@ -242,7 +242,11 @@ impl Observation {
     fn write(&self, f: &mut Fields, dialect: Dialect) {
         f.put("tool_name", self.tool_name.as_str()).put("tool_call_id", self.tool_call_id.as_str());
         let content = json!([text_content(&self.text)]);
-        f.put("observation", json!({"content": content, "is_error": false, "kind": self.kind}));
+        let mut observation = json!({"content": content, "is_error": false, "kind": self.kind});
+        if self.kind == "MCPToolObservation" {
+            observation["tool_name"] = self.tool_name.as_str().into();
+        }
+        f.put("observation", observation);
         f.put("action_id", self.action_id.as_str());
         if dialect.observation_extended_content {
             f.put("extended_content", json!([]));

@@ -8,7 +8,7 @@ use skewlab::judge::compare::{Rules, compare_runs, reduced};
 use skewlab::record::Run;
 use skewlab::report;
 
-use crate::runs::{Folder, ended, matrix, skewlab};
+use crate::runs::{Folder, agreeing, ended, matrix, skewlab};
 
 /// Four cells; one of them is a silent loss.
 fn sample() -> Run {
@@ -17,7 +17,7 @@ fn sample() -> Run {
 
 fn json(run: &Run) -> String {
     let mut out = Vec::new();
-    report::json(run, &mut out).unwrap();
+    report::json(&agreeing(run), &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -89,7 +89,8 @@ fn what_cannot_be_compared_is_refused_with_the_reason() {
     let folder = Folder::new();
     let text = json(&sample());
     let file = folder.write("run.json", &text);
-    let hash = sample().cells[0].hash.clone();
+    let mut changed = sample();
+    changed.cells[0].hash = "0000000000000000".to_owned();
     let mut seeded = sample();
     seeded.seed = 2;
     let mut walled = sample();
@@ -99,16 +100,11 @@ fn what_cannot_be_compared_is_refused_with_the_reason() {
     let mut twice = sample();
     twice.cells.push(twice.cells[0].clone());
     for (name, other, code, parts) in [
-        (
-            "changed",
-            text.replacen(&hash, "0000000000000000", 1),
-            2,
-            &["1 of the cells", "--changed skip"][..],
-        ),
+        ("changed", json(&changed), 2, &["1 of the cells", "--changed skip"][..]),
         ("seeded", json(&seeded), 2, &["the seed is `1` in BASE and `2` in HEAD"]),
         ("walled", json(&walled), 2, &["the clock"]),
         ("empty", json(&empty), 4, &["HEAD is empty"]),
-        ("twice", json(&twice), 2, &["HEAD has", "twice"]),
+        ("twice", json(&twice), 2, &["twice.json: cells[4]", "the same cell stands before it"]),
         ("truncated", text[..text.len() / 2].to_owned(), 2, &["truncated.json:", "the file ends here"]),
         ("newer", text.replacen("skewlab.run/1", "skewlab.run/9", 1), 2, &["newer than `skewlab.run/1`"]),
         ("foreign", "{\"a\":1}".to_owned(), 2, &["no result of skewlab"]),
@@ -197,4 +193,90 @@ fn a_whole_matrix_beside_itself_has_no_difference() {
     let found = compare_runs(&reduced(&run), &reduced(&run), &rules).unwrap();
     assert!(found.changes.is_empty() && found.counts.is_empty());
     assert_eq!((found.compared, found.exit), (run.cells.len() as u64, 0));
+}
+
+#[test]
+fn a_budget_that_went_with_its_expectation_is_told_and_red() {
+    let folder = Folder::new();
+    let scenario = |side: &str, rules: &str| {
+        let axes = "servers = [\"1.58.2\"]\nclients = [\"python-1.58.2\"]\n";
+        let file = folder.scenario(&format!("{side}/spends"), &format!("{axes}{rules}"));
+        let out = folder.arg(&format!("{side}/run"));
+        let (code, said, errors) = ended(&mut skewlab(&["matrix", &file, "--out", &out]));
+        assert_eq!(code, 0, "{said}{errors}");
+        out
+    };
+    let limited = scenario(
+        "a",
+        "[[expect]]\nverdict = \"over_budget\"\nbecause = \"frames are not free\"\n[budget]\nframes_per_token = 0\n",
+    );
+    let free = scenario("b", "");
+    let (code, said, _) = compare(&limited, &free, &[]);
+    assert!(
+        code == 10 && said.contains("judged by another budget (1)") && !said.contains("healed"),
+        "{code} {said}"
+    );
+    assert!(said.contains("budgets: frames_per_token <= 0 is gone"), "{said}");
+    assert_eq!(compare(&limited, &free, &["--changed", "skip"]).0, 0, "somebody said so");
+    let (code, markdown, _) = compare(&limited, &free, &["--format", "markdown"]);
+    assert!(code == 10 && markdown.contains("budgets: <code>frames"), "{markdown}");
+    let baseline =
+        |args: &[&str]| ended(skewlab(&[&["baseline"], args].concat()).args(["--dir", &folder.arg("kept")]));
+    assert_eq!(baseline(&["save", &free]).0, 0);
+    let (code, said, errors) = baseline(&["update", &limited]);
+    assert!(code == 10 && errors.contains("--accept"), "{said}{errors}");
+    assert_eq!(baseline(&["update", &limited, "--accept"]).0, 0);
+    let (code, said, errors) = baseline(&["update", &free]);
+    assert!(
+        code == 10 && said.contains("judged by another budget") && errors.contains("--accept"),
+        "{said}{errors}"
+    );
+}
+
+#[test]
+fn a_new_cell_that_is_red_fails_and_lines_of_somebody_else_stop_nothing() {
+    let folder = Folder::new();
+    let mut base = sample();
+    let mut added = base.cells.pop().unwrap();
+    added.outcome = skewlab::record::Outcome::Unexpected;
+    let mut head = base.clone();
+    head.cells.push(added);
+    folder.write("a/run.json", &json(&base));
+    folder.write("b/run.json", &json(&head));
+    folder.write("b/lines.jsonl", "{\"token\":1}\n{\"token\":2}\n");
+    folder.write("b/words.jsonl", "no JSON at all\n");
+    let (a, b) = (folder.arg("a"), folder.arg("b"));
+    let (code, said, errors) = compare(&a, &b, &[]);
+    assert!(code == 10 && said.contains("added (1)"), "{code} {said}{errors}");
+    for name in ["lines.jsonl", "words.jsonl"] {
+        assert!(errors.contains(name) && errors.contains("left out"), "{errors}");
+    }
+    // What is named is not left out.
+    let (code, _, errors) = compare(&a, &folder.arg("b/lines.jsonl"), &[]);
+    assert!(code == 2 && errors.contains("lines.jsonl"), "{errors}");
+}
+
+#[test]
+fn a_comparison_is_written_over_nothing_that_it_is_made_of() {
+    let folder = Folder::new();
+    let text = json(&sample());
+    for side in ["a", "b"] {
+        folder.write(&format!("{side}/run.json"), &text);
+    }
+    let known = folder.write("known.toml", "");
+    let (a, b) = (folder.arg("a"), folder.arg("b"));
+    std::os::unix::fs::symlink(folder.path("b/run.json"), folder.path("link.json")).unwrap();
+    for (out, what) in [
+        ("a/run.json", "is BASE itself"),
+        ("b/../b/run.json", "is HEAD itself"),
+        ("link.json", "is HEAD itself"),
+        ("known.toml", "is the file of known failures itself"),
+    ] {
+        let (code, said, errors) = compare(&a, &b, &["--known", &known, "--out", &folder.arg(out)]);
+        assert!(code == 2 && said.is_empty() && errors.contains(what), "{out}: {code} {errors}");
+    }
+    for side in ["a", "b"] {
+        assert_eq!(std::fs::read_to_string(folder.path(&format!("{side}/run.json"))).unwrap(), text);
+    }
+    assert_eq!(compare(&a, &b, &["--out", &folder.arg("a/comparison.json")]).0, 0, "beside it is no harm");
 }

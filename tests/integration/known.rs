@@ -58,6 +58,39 @@ fn a_listed_failure_is_tolerated_and_a_stale_entry_is_not() {
 }
 
 #[test]
+fn an_entry_that_picks_nothing_is_in_every_report_before_it_is_in_the_exit_code() {
+    let folder = Folder::new();
+    let scenario = folder.scenario("fine", "servers = [\"1.58.2\"]\nclients = [\"python-1.58.2\"]\n");
+    let known = folder.write("known.toml", &entry("*/no-such/*", "silent_loss", LATER));
+    let (junit, markdown) = (folder.arg("junit.xml"), folder.arg("summary.md"));
+    let (out, step) = (folder.arg("run"), folder.write("step.md", ""));
+    let mut command = skewlab(&["matrix", &scenario, "--known", &known, "--out", &out]);
+    command.args(["--report", &format!("junit={junit}"), "--report", &format!("markdown={markdown}")]);
+    let (code, table, errors) =
+        ended(command.env("GITHUB_ACTIONS", "true").env("GITHUB_STEP_SUMMARY", &step));
+    assert_eq!(code, 11, "{table}{errors}");
+    let said = "known failures, line 1: */no-such/*: it picks no cell";
+    assert!(
+        table.starts_with("what broke: 1 entry of the known failures has to go") && table.contains(said),
+        "{table}"
+    );
+    assert!(
+        errors.contains("::warning title=stale known failure::") && errors.contains("known.toml:1"),
+        "{errors}"
+    );
+    let read = |path: &str| std::fs::read_to_string(path).unwrap();
+    assert!(read(&junit).contains("failures=\"1\"") && read(&junit).contains(said), "{}", read(&junit));
+    for path in [&markdown, &step] {
+        assert!(read(path).contains("has to go") && read(path).contains("line 1"), "{}", read(path));
+    }
+    // The kept run says it later, too, and is still one that agrees with itself.
+    let (code, later, errors) = ended(&mut skewlab(&["report", &out]));
+    assert_eq!((code, later), (0, table), "{errors}");
+    let run: serde_json::Value = serde_json::from_str(&read(&folder.arg("run/run.json"))).unwrap();
+    assert_eq!((&run["stale"][0]["line"], &run["totals"]["stale"]), (&1.into(), &0.into()));
+}
+
+#[test]
 fn what_a_scenario_lists_itself_goes_before() {
     let folder = Folder::new();
     let bare = loses(&folder, "");

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by unwrapping")]
 
 mod against;
+mod agree;
 mod attach;
 mod attach_foreign;
 mod baseline;
@@ -23,10 +24,12 @@ mod devtools;
 mod evidence;
 mod extract;
 mod fanout;
+mod faults;
 mod feed;
 mod feed_bench;
 mod feed_check;
 mod feed_crash;
+mod field;
 mod fixtures;
 mod floors;
 mod generate;
@@ -50,6 +53,7 @@ mod mutants;
 mod next_step;
 mod oracle;
 mod output;
+mod parity;
 mod report_cli;
 mod report_formats;
 mod reports;

@@ -3,13 +3,13 @@
 use skewlab::record::{Run, Totals};
 
 use crate::report_formats::every_outcome;
-use crate::runs::{Folder, ONE, ended, skewlab};
+use crate::runs::{Folder, ONE, agreeing, ended, skewlab};
 
 const FORMATS: [&str; 7] = ["terminal", "json", "junit", "markdown", "sarif", "openmetrics", "csv"];
 
 /// A run on disk, under this name.
 fn stored(folder: &Folder, name: &str, run: &Run) -> String {
-    folder.write(name, &serde_json::to_string(run).unwrap())
+    folder.write(name, &serde_json::to_string(&agreeing(run)).unwrap())
 }
 
 /// A scenario whose one cell is not as it says.

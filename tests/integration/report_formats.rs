@@ -3,6 +3,7 @@
 //! `INSTA_UPDATE=always cargo test --test integration report_formats` writes the snapshots anew.
 
 use proptest::prelude::*;
+use skewlab::record::comparison::Stale;
 use skewlab::record::{Budgeted, CellResult, Finding, Outcome, Reason, Run, Totals, Verdict};
 use skewlab::report::{self, STEP_SUMMARY_BYTES};
 
@@ -50,16 +51,7 @@ pub(crate) fn every_outcome() -> Run {
             _ => {}
         }
     }
-    let count = |of: &dyn Fn(&CellResult) -> bool| run.cells.iter().filter(|cell| of(cell)).count() as u64;
-    let outcome = |outcome| count(&|cell| cell.outcome == outcome && !cell.verdict.is_rig_fault());
-    run.totals = Totals {
-        cells: run.cells.len() as u64,
-        expected: outcome(Outcome::Expected),
-        unexpected: outcome(Outcome::Unexpected),
-        known: outcome(Outcome::Known),
-        stale: outcome(Outcome::Stale),
-        rig: count(&|cell| cell.verdict.is_rig_fault()),
-    };
+    run.totals = Totals::of(&run.cells);
     run.timing.seconds = 0.5;
     run.timing.cells_per_second = 12.0;
     run.timing.jobs = 2;
@@ -287,6 +279,15 @@ fn labels(sample: &str) -> Vec<(String, String)> {
     labels
 }
 
+/// A text as it is shown: on one line, with what acts on a screen as an escape.
+fn shown(text: &str) -> String {
+    let odd = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}')
+    };
+    text.chars().flat_map(|c| if odd(c) { c.escape_default().collect::<Vec<_>>() } else { vec![c] }).collect()
+}
+
 /// Texts that mean something to one format or another, and any others.
 fn hostile() -> impl Strategy<Value = String> {
     let parts = prop_oneof![
@@ -357,7 +358,7 @@ proptest! {
                 let field = &row[column(name)];
                 let formula = field.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
                 prop_assert!(!formula, "{}", field);
-                prop_assert_eq!(field.strip_prefix('\'').unwrap_or(field), wanted);
+                prop_assert_eq!(field.strip_prefix('\'').unwrap_or(field), &shown(wanted));
             }
         }
 
@@ -374,7 +375,9 @@ proptest! {
         let samples: Vec<&str> = text.split('\n').filter(|line| line.starts_with("skewlab_cell_characters")).collect();
         let mut ids: Vec<String> = samples.iter().map(|sample| labels(sample)[0].1.clone()).collect();
         ids.dedup();
-        let mut wanted: Vec<String> = run.cells.iter().map(|cell| cell.id.clone()).collect();
+        // A line end has an escape of the format's own.
+        let label = |text: &str| text.split('\n').map(shown).collect::<Vec<_>>().join("\n");
+        let mut wanted: Vec<String> = run.cells.iter().map(|cell| label(&cell.id)).collect();
         wanted.sort();
         ids.sort();
         prop_assert_eq!(ids, wanted);
@@ -387,15 +390,6 @@ proptest! {
 
         // JUnit: one line where an attribute is, and what XML cannot hold as an escape.
         let read = quick_junit::Report::deserialize_from_str(&junit(&run)).unwrap();
-        let shown = |text: &str| -> String {
-            let odd = |c: char| {
-                c.is_control()
-                    || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}')
-            };
-            text.chars()
-                .flat_map(|c| if odd(c) { c.escape_default().collect::<Vec<_>>() } else { vec![c] })
-                .collect()
-        };
         prop_assert_eq!(read.test_suites.len(), 1);
         let suite = &read.test_suites[0];
         prop_assert_eq!(suite.name.as_str(), shown(&scenario));
@@ -422,4 +416,158 @@ proptest! {
         let lines = written(|out| report::annotations(&run, &std::collections::BTreeMap::new(), out));
         prop_assert!(lines.split('\n').all(|line| line.is_empty() || line.starts_with("::error title=")));
     }
+}
+
+/// A run in which every text that is not one of our words was chosen by somebody who means no good.
+fn poisoned(bad: &str) -> Run {
+    let mut run = every_outcome();
+    let poison = |text: &mut String| text.push_str(bad);
+    [&mut run.clock, &mut run.skewlab, &mut run.digest].into_iter().for_each(poison);
+    run.digest.insert_str(0, bad);
+    for ran in &mut run.scenarios {
+        [&mut ran.name, &mut ran.question].into_iter().for_each(poison);
+    }
+    run.stale = vec![Stale { line: Some(3), cell: format!("a{bad}"), why: format!("it picks no cell{bad}") }];
+    for cell in &mut run.cells {
+        let CellResult {
+            id,
+            scenario,
+            server,
+            server_release,
+            client,
+            client_release,
+            workload,
+            mutation,
+            ..
+        } = cell;
+        [id, scenario, server, server_release, client, client_release, workload, mutation]
+            .into_iter()
+            .for_each(poison);
+        cell.client_asked.iter_mut().for_each(poison);
+        cell.outcome_note.iter_mut().for_each(poison);
+        cell.surfaced.push(bad.to_owned());
+        cell.log.insert(bad.to_owned(), 1);
+        cell.proven = false;
+        for finding in &mut cell.findings {
+            finding.note.push_str(bad);
+            finding.reason = Some(Reason::from(bad.to_owned()));
+        }
+        cell.reason = cell.findings[0].reason.clone();
+        for hop in &mut cell.hops {
+            hop.dropped.insert(Reason::from(bad.to_owned()), cell.produced);
+        }
+        let comparison = skewlab::record::Comparison::AtMost;
+        let (budget, note) = (format!("log_lines{bad}"), bad.to_owned());
+        cell.budgets =
+            vec![Budgeted { budget, is: comparison, limit: 1.0, measured: None, kept: None, note }];
+        cell.limits = vec![skewlab::record::FigureLimit {
+            figure: skewlab::record::Figure::Dispatches,
+            is: comparison,
+            value: Some(1.0),
+            from: None,
+        }];
+    }
+    run
+}
+
+#[test]
+fn no_text_of_a_run_begins_a_line_or_acts_on_a_screen_in_any_format() {
+    const BAD: &str = "\r\n::error::x\n  ::add-mask::y\u{1b}[2J\u{9b}31m\u{2028}\u{202e}";
+    let run = poisoned(BAD);
+    let formats: [(&str, Render<'_>); 8] = [
+        ("terminal", &|run| {
+            anstream::adapter::strip_str(&written(|out| report::matrix_table(run, Some(100), out)))
+                .to_string()
+        }),
+        ("junit", &junit),
+        ("markdown", &|run| written(|out| report::markdown(&[run], STEP_SUMMARY_BYTES, out))),
+        ("sarif", &|run| written(|out| report::sarif(&[run], out))),
+        ("openmetrics", &|run| written(|out| report::openmetrics(&[run], out))),
+        ("csv", &|run| written(|out| report::csv(&[run], out))),
+        ("json", &|run| written(|out| report::json(run, out))),
+        ("annotations", &|run| {
+            let files = [(run.scenarios[0].name.clone(), format!("f{BAD}"))].into();
+            written(|out| report::annotations(run, &files, out))
+        }),
+    ];
+    for (name, render) in formats {
+        let text = render(&run);
+        assert!(text.contains("::error"), "{name}: the text has to be there for the test to say anything");
+        for line in text.split(['\n', '\r']) {
+            let command = line.trim_start().starts_with("::");
+            let own =
+                name == "annotations" && (line.starts_with("::error ") || line.starts_with("::warning "));
+            assert!(!command || own, "{name}: {line}");
+        }
+        // In JSON these are data, and a terminal is no place for it.
+        if !["sarif", "json"].contains(&name) {
+            let acts = |c: char| c != '\n' && shown(&c.to_string()) != c.to_string();
+            assert!(!text.contains(acts), "{name}: {text:?}");
+        }
+    }
+    let page = written(|out| report::html(&[skewlab::record::Document::Run(Box::new(run.clone()))], out));
+    assert!(!page.contains(['\u{1b}', '\u{9b}', '\u{202e}']));
+}
+
+#[test]
+fn a_table_of_any_other_result_has_no_text_that_acts_on_a_screen() {
+    for document in crate::html::all_hostile() {
+        let table = written(|out| report::document_table(&document, Some(100), out));
+        let plain = anstream::adapter::strip_str(&table).to_string();
+        assert!(plain.contains("onerror"), "{}: the text has to be there", document.schema());
+        let acts = |c: char| c != '\n' && shown(&c.to_string()) != c.to_string();
+        assert!(!plain.contains(acts), "{}: {plain:?}", document.schema());
+    }
+}
+
+#[test]
+fn an_entry_that_picks_nothing_is_red_or_said_in_every_format() {
+    let mut run = matrix(&["release-skew"], &["1.43.1"], &["python-1.58.2"]);
+    let green = run.clone();
+    run.stale = vec![Stale { line: Some(7), cell: "*/no-such/*".into(), why: "it picks no cell".into() }];
+    assert_eq!(skewlab::judge::exit_code(&run), skewlab::judge::ExitCode::Stale);
+    let table = |run: &Run| written(|out| report::matrix_table(run, None, out));
+    let markdown = |run: &Run| written(|out| report::markdown(&[run], STEP_SUMMARY_BYTES, out));
+    let page = |run: &Run| {
+        written(|out| report::html(&[skewlab::record::Document::Run(Box::new(run.clone()))], out))
+    };
+    let csv = |run: &Run| written(|out| report::csv(&[run], out));
+    let annotations =
+        |run: &Run| written(|out| report::annotations(run, &std::collections::BTreeMap::new(), out));
+    let said = "known failures, line 7: */no-such/*: it picks no cell";
+    for (name, render) in [("csv", &csv as Render<'_>), ("annotations", &annotations), ("table", &table)] {
+        assert!(render(&run).contains(said) && !render(&green).contains("known failures"), "{name}");
+    }
+    assert!(table(&run).starts_with("\u{1b}[1mwhat broke\u{1b}[0m: 1 entry of the known failures has to go"));
+    assert!(
+        markdown(&run).starts_with("## skewlab: 1 entry of the known failures has to go"),
+        "{}",
+        markdown(&run)
+    );
+    assert!(markdown(&run).contains("line 7") && markdown(&green).starts_with("## skewlab: all 1 cells"));
+    assert!(page(&run).contains("line 7: ") && page(&run).contains("has to go; every cell is as expected"));
+    assert!(!page(&green).contains("has to go"));
+    assert!(annotations(&run).starts_with("::warning "));
+    let read = quick_junit::Report::deserialize_from_str(&junit(&run)).unwrap();
+    assert_eq!((read.tests, read.failures), (2, 1));
+    let log = sarif(&run);
+    let result = &log["runs"][0]["results"].as_array().unwrap().last().unwrap().clone();
+    let rule = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
+    assert_eq!(log["runs"][0]["tool"]["driver"]["rules"][rule]["id"], result["ruleId"]);
+    assert_eq!(
+        (&result["level"], &result["locations"][0]["physicalLocation"]["region"]["startLine"]),
+        (&"warning".into(), &7.into())
+    );
+    let metrics = |run: &Run| written(|out| report::openmetrics(&[run], out));
+    let count = |run: &Run| {
+        let text = metrics(run);
+        text.lines()
+            .find(|line| line.starts_with("skewlab_stale_known_entries{"))
+            .unwrap()
+            .rsplit_once(' ')
+            .unwrap()
+            .1
+            .to_owned()
+    };
+    assert_eq!((count(&run), count(&green)), ("1".to_owned(), "0".to_owned()));
 }

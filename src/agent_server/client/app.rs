@@ -9,7 +9,7 @@ use super::desk::{Desk, stopped, taken};
 use super::listen::Callbacks;
 use super::literal::{self, Cache, NoProperties};
 use super::slots::Slots;
-use crate::agent_server::profile::client::{Application, ClientTraits, Listening};
+use crate::agent_server::profile::client::{Application, ClientTraits, Listening, Unknown};
 use crate::agent_server::profile::{Profile, ProfileError};
 use crate::record::Hop;
 use crate::wire::DELTA_KIND;
@@ -20,6 +20,7 @@ pub(super) struct App {
     kind: Kind,
     cache: Option<Cache>,
     reads_kind: bool,
+    unknown: Unknown,
 }
 
 #[derive(Debug)]
@@ -45,7 +46,7 @@ impl App {
             Application::Slots => Kind::Slots(Box::new(Slots::new(&traits.store, traits.guard))),
         };
         let cache = traits.application.cache.then(Cache::default);
-        Ok(App { kind, cache, reads_kind: traits.application.reads_kind })
+        Ok(App { kind, cache, reads_kind: traits.application.reads_kind, unknown: traits.policy.unknown })
     }
 
     /// A value that was decoded and passed the guard. Writes exactly one receipt.
@@ -61,6 +62,11 @@ impl App {
             Kind::Slots(slots) => return slots.take(&value, desk),
             Kind::Callbacks(callbacks) if is_delta => callbacks.delta(&value, desk.delivery, desk.trace),
             Kind::Literal if is_delta => literal::delta(&value, desk.delivery, desk.trace),
+            Kind::Callbacks(_) | Kind::Literal
+                if self.unknown == Unknown::Shown && !literal::known(&value) =>
+            {
+                literal::raw(&value, desk.delivery, desk.trace)
+            }
             Kind::Callbacks(_) | Kind::Literal => taken(),
         };
         if let Some(Err(NoProperties)) = self.cache.as_mut().map(|c| c.keep(&value)) {

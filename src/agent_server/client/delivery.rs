@@ -1,7 +1,9 @@
 //! The last step of every pipeline: text that the application shows is noted as delivered, and a mutant
 //! may spoil it there.
 
-use crate::agent_server::profile::client::ClientMutant;
+use std::collections::HashSet;
+
+use crate::agent_server::profile::client::{ClientMutant, Repeats};
 use crate::probe::{ClientTrace, Fate};
 use crate::record::observation::Piece;
 use crate::record::{Class, Hop, Reason};
@@ -10,13 +12,16 @@ use crate::record::{Class, Hop, Reason};
 #[derive(Debug)]
 pub(super) struct Delivery {
     shows: Vec<Class>,
+    repeats: Repeats,
+    /// Texts that came before: the last one, or all of them.
+    before: HashSet<String>,
     mutant: ClientMutant,
     deltas: u32,
 }
 
 impl Delivery {
-    pub(super) fn new(shows: &[Class], mutant: ClientMutant) -> Delivery {
-        Delivery { shows: shows.to_vec(), mutant, deltas: 0 }
+    pub(super) fn new(shows: &[Class], repeats: Repeats, mutant: ClientMutant) -> Delivery {
+        Delivery { shows: shows.to_vec(), repeats, before: HashSet::new(), mutant, deltas: 0 }
     }
 
     /// Hands over what one delta carried. `missing` is why a class that it should have is not among them.
@@ -30,6 +35,9 @@ impl Delivery {
         let carried = pieces.len();
         pieces.retain(|p| p.class == Class::Empty || self.shows.contains(&p.class));
         let missing = if pieces.len() < carried { Reason::CLASS_NOT_SHOWN } else { missing };
+        if self.repeated(&pieces) {
+            return Fate::Stopped { hop: Hop::Delivered, reason: Reason::new("taken_for_a_repetition") };
+        }
         if self.hits(self.mutant.drop_every) {
             return Fate::Stopped { hop: Hop::Delivered, reason: Reason::new("mutant_dropped") };
         }
@@ -43,6 +51,22 @@ impl Delivery {
             trace.delivered.extend(pieces.iter().cloned());
         }
         Fate::Reached { pieces, missing }
+    }
+
+    /// Whether this application takes the delta for one that it has had.
+    fn repeated(&mut self, pieces: &[Piece]) -> bool {
+        if self.repeats == Repeats::Kept || pieces.iter().all(|piece| piece.text.is_empty()) {
+            return false;
+        }
+        let text: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
+        if self.before.contains(&text) {
+            return true;
+        }
+        if self.repeats == Repeats::DroppedNext {
+            self.before.clear();
+        }
+        self.before.insert(text);
+        false
     }
 
     fn hits(&self, every: u32) -> bool {

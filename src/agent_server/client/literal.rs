@@ -22,6 +22,31 @@ pub(super) fn delta(event: &Value, delivery: &mut Delivery, trace: &mut ClientTr
     delivery.hand_over(pieces, Reason::new("text_missing"), trace)
 }
 
+/// Kinds that an application of these releases knows.
+const KNOWN: [&str; 6] = [
+    "MessageEvent",
+    "ActionEvent",
+    "ObservationEvent",
+    "SystemPromptEvent",
+    "ConversationStateUpdateEvent",
+    "ConversationErrorEvent",
+];
+
+/// Whether the application knows what the value is.
+pub(super) fn known(event: &Value) -> bool {
+    event.get("kind").and_then(Value::as_str).is_some_and(|kind| KNOWN.contains(&kind))
+}
+
+/// A value that nobody knows, shown as it is.
+pub(super) fn raw(value: &Value, delivery: &mut Delivery, trace: &mut ClientTrace) -> Fate {
+    let text = value.to_string();
+    delivery.hand_over(
+        vec![Piece { class: class_of(&text, false), text }],
+        Reason::new("text_missing"),
+        trace,
+    )
+}
+
 /// `RemoteEventsList`: the first value of each id, with all values that have none under one id (run on 1.39.0).
 #[derive(Debug, Default)]
 pub(super) struct Cache {

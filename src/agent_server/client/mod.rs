@@ -62,7 +62,7 @@ use self::app::App;
 use self::decoder::{Decoder, Refused};
 use self::delivery::Delivery;
 use self::desk::{Desk, stopped};
-use crate::agent_server::profile::client::{ClientTraits, Ready, Reconcile};
+use crate::agent_server::profile::client::{Catch, ClientTraits, Ready, Reconcile, TurnEnd};
 use crate::agent_server::profile::{Profile, ProfileError};
 use crate::probe::{ClientTrace, Fate};
 use crate::record::Hop;
@@ -89,6 +89,8 @@ pub struct Client {
     refused_durable: Option<usize>,
     /// The exception of the last frame, if it met one.
     fault: Option<String>,
+    /// Nobody reads the stream any more.
+    broken: bool,
     /// Ids of the events that it took, if it compares them with the log after a reconnect.
     taken: BTreeSet<String>,
     /// It has connected again, and compares once it has a state.
@@ -108,11 +110,12 @@ impl Client {
         Ok(Client {
             decoder: Decoder::new(profile)?,
             app: App::new(profile, list)?,
-            delivery: Delivery::new(&traits.shows, traits.mutant.clone()),
+            delivery: Delivery::new(&traits.shows, traits.policy.repeats, traits.mutant.clone()),
             ready: traits.connect.ready == Ready::Open,
             ended: false,
             refused_durable: None,
             fault: None,
+            broken: false,
             taken: BTreeSet::new(),
             again: false,
             wants_events: false,
@@ -138,10 +141,18 @@ impl Client {
         assert!(!self.traits.mutant.panic, "client mutant: panic");
         self.fault = None;
         let mut desk = Desk { failure: &self.traits.failure, delivery: &mut self.delivery, trace };
+        if self.broken {
+            return desk.receipt(stopped(Hop::Parsed, "stream_abandoned"));
+        }
         let value = match self.decoder.decode(frame) {
             Ok(value) => value,
             Err(Refused { hop, reason, detail }) => {
                 desk.note(if hop == Hop::Parsed { |f| &f.json } else { |f| &f.decode }, &detail);
+                self.broken = self.traits.policy.catch == Catch::Stream;
+                if self.broken {
+                    // It is about all that follows, and not about this frame.
+                    desk.trace.attribute(None);
+                }
                 self.fault = Some(detail);
                 if !self.traits.failure.reread.key.is_empty() && tells_durable(frame) {
                     self.refused_durable = Some(desk.trace.receipts.len());
@@ -151,7 +162,11 @@ impl Client {
         };
         // On the session socket the event is inside the frame, and so is its guard.
         let event = if self.app.guards_itself() { value.get("event") } else { Some(&value) };
-        let (state, ends) = event.map_or((false, false), |e| (turn::is_state(e), turn::ends(e)));
+        if self.ended && self.traits.policy.turn_end == TurnEnd::Strict && turn::is_delta(&value) {
+            return desk.receipt(stopped(Hop::Admitted, "after_turn_end"));
+        }
+        let (state, ends, begins) =
+            event.map_or((false, false, false), |e| (turn::is_state(e), turn::ends(e), turn::begins(e)));
         if self.traits.mutant.reject_durables && event.is_some_and(is_durable) {
             return desk.receipt(stopped(Hop::Decoded, "mutant_rejected"));
         }
@@ -168,7 +183,7 @@ impl Client {
         self.taken.extend(id.filter(|_| taken));
         self.wants_events |= taken && state && std::mem::take(&mut self.again);
         self.ready |= taken && state;
-        self.ended |= taken && ends;
+        self.ended = (self.ended || taken && ends) && !begins;
     }
 
     /// A connection stands; `again` after an earlier one.

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::wire::DELTA_KIND;
+
 const STATE_KIND: &str = "ConversationStateUpdateEvent";
 const ENDED: [&str; 3] = ["finished", "error", "stuck"];
 
@@ -10,10 +12,26 @@ pub(super) fn is_state(event: &Value) -> bool {
     event.get("kind").and_then(Value::as_str) == Some(STATE_KIND)
 }
 
+/// Whether a decoded frame is a delta, of either socket.
+pub(super) fn is_delta(frame: &Value) -> bool {
+    let is = |key: &str, what: &str| frame.get(key).and_then(Value::as_str) == Some(what);
+    is("kind", DELTA_KIND) || is("type", "delta")
+}
+
+/// Whether an accepted event says that a run begins.
+pub(super) fn begins(event: &Value) -> bool {
+    status(event) == Some("running")
+}
+
 /// Whether an accepted event says that the run has ended.
 pub(super) fn ends(event: &Value) -> bool {
+    status(event).is_some_and(|s| ENDED.contains(&s))
+}
+
+/// The run's status, as far as the event says one.
+fn status(event: &Value) -> Option<&str> {
     if !is_state(event) {
-        return false;
+        return None;
     }
     let value = event.get("value");
     let status = match event.get("key").and_then(Value::as_str) {
@@ -21,7 +39,7 @@ pub(super) fn ends(event: &Value) -> bool {
         Some("full_state") => value.and_then(|v| v.get("execution_status")),
         _ => None,
     };
-    status.and_then(Value::as_str).is_some_and(|s| ENDED.contains(&s))
+    status.and_then(Value::as_str)
 }
 
 #[cfg(test)]

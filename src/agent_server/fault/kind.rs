@@ -114,6 +114,8 @@ pub enum Kind {
         lane: Lane,
         /// By how much.
         by: Duration,
+        /// How many of them; 0 for all that follow.
+        times: u32,
     },
     /// Text is cut into pieces of so many bytes by somebody who decodes each piece for itself and puts U+FFFD where a character
     /// was cut.

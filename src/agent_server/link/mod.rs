@@ -269,7 +269,7 @@ impl<O: Onlooker> Visit<'_, O> {
         if policy.jitter_percent == 0 {
             return wait;
         }
-        let place = format!("{} {:?} {attempt}", self.target.conversation, self.peers);
+        let place = format!("{} {} {attempt}", self.target.conversation, self.peers.len());
         let share = Seed(0).derive(&place).rng().next_u32() % (policy.jitter_percent + 1);
         wait + wait * share / 100
     }

@@ -17,6 +17,7 @@ use crate::agent_server::rest;
 use crate::agent_server::server::Io;
 use crate::probe::trace::ClientTrace;
 use crate::record::Reason;
+use crate::unit::Seconds;
 
 /// A client, its notes and who looks on.
 pub(super) struct Seat<'a, O> {
@@ -58,11 +59,13 @@ struct Timers {
     ping: Option<Instant>,
     /// Until when the pong has to be there.
     pong: Option<Instant>,
+    /// Until when a frame has to come, for who watches that.
+    frame: Option<Instant>,
 }
 
 impl Timers {
     fn next(&self, ready_by: Option<Instant>) -> Option<Instant> {
-        [self.tick, self.ping, self.pong, ready_by].into_iter().flatten().min()
+        [self.tick, self.ping, self.pong, self.frame, ready_by].into_iter().flatten().min()
     }
 }
 
@@ -75,8 +78,13 @@ pub(super) async fn read(
     stop: &mut watch::Receiver<bool>,
 ) -> End {
     let keepalive = traits.reconnect.keepalive;
-    let mut timers =
-        Timers { tick: None, ping: keepalive.map(|k| Instant::now() + k.every_s.duration()), pong: None };
+    let watchdog = Some(traits.policy.watchdog_s).filter(|wait| !wait.is_zero()).map(Seconds::duration);
+    let mut timers = Timers {
+        tick: None,
+        ping: keepalive.map(|k| Instant::now() + k.every_s.duration()),
+        pong: None,
+        frame: watchdog.map(|wait| Instant::now() + wait),
+    };
     let mut waits = waiting.on();
     loop {
         let ready_by = waits.then_some(waiting.ready_by);
@@ -90,6 +98,7 @@ pub(super) async fn read(
                     }
                     continue;
                 }
+                timers.frame = watchdog.map(|wait| Instant::now() + wait);
                 if let Some(end) = take(message, socket, target, seat).await {
                     return end;
                 }
@@ -108,6 +117,9 @@ pub(super) async fn read(
                 let now = Instant::now();
                 if timers.pong.is_some_and(|at| at <= now) {
                     return ping_timeout(socket, seat).await;
+                }
+                if timers.frame.is_some_and(|at| at <= now) {
+                    return seat.closed(1006, "no frame for too long", Reason::new("watchdog"));
                 }
                 if timers.tick.take_if(|at| *at <= now).is_some() {
                     seat.client.tick(&mut seat.trace);

@@ -3,6 +3,7 @@
 mod choice;
 mod failure;
 mod listen;
+mod policy;
 mod reconnect;
 mod store;
 #[cfg(test)]
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 pub use choice::ClientChoice;
 pub use failure::{CloseRule, Failure, FailureTraits};
 pub use listen::{ListenTraits, Listening};
+pub use policy::{Catch, PolicyTraits, Repeats, TurnEnd, Unknown};
 pub use reconnect::{Keepalive, Reconcile, ReconnectTraits, Retry};
 pub use store::{Deltas, Finalise, Merge, NonString, StoreTraits, ToolAction};
 
@@ -45,6 +47,9 @@ pub struct ClientTraits {
     pub guard: Guard,
     /// What can be noticed when something fails, stage by stage.
     pub failure: FailureTraits,
+    /// What the application makes of the stream as a whole.
+    #[serde(default)]
+    pub policy: PolicyTraits,
     /// The callback lists that an application can ask for.
     #[serde(default)]
     pub listen: ListenTraits,

@@ -21,4 +21,7 @@ pub const CLIENT_FILES: &[(&str, &str)] = files!("clients":
     "typescript-1.39.0", "typescript-1.39.0+no-shim",
     "browser-1.0.0-alpha.10", "browser-1.4.0", "browser-1.6.1", "browser-1.14.0", "browser-1.20.0",
     "browser-session",
+    "python-1.58.2+stream-catch", "python-1.58.2+stream-swallow",
+    "typescript-1.39.0+strict-end", "typescript-1.39.0+watchdog", "typescript-1.39.0+no-repeats", "typescript-1.39.0+set-dedupe",
+    "typescript-1.39.0+raw",
 );

@@ -31,6 +31,18 @@ impl Server {
     }
 }
 
+impl Server {
+    /// How many are on that socket of that conversation now.
+    pub fn attending(&self, conversation: &str, endpoint: Endpoint) -> usize {
+        let Some(conversation) = self.0.conversation(conversation) else { return 0 };
+        let on = |subscriber: &Subscriber| match endpoint {
+            Endpoint::Events => matches!(subscriber, Subscriber::Legacy(_)),
+            Endpoint::Session => matches!(subscriber, Subscriber::Session(_)),
+        };
+        conversation.bus.subscribers().iter().filter(|(_, subscriber)| on(subscriber)).count()
+    }
+}
+
 async fn write(conversation: &Arc<Conversation>, endpoint: Endpoint, frame: Utf8Bytes) -> usize {
     let subscribers = conversation.bus.subscribers();
     let (mut took, mut unfinished) = (0, Vec::new());

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::net::PeerId;
 use crate::probe::trace::{LinkTrace, Origin, PieceIndex, ServerTrace, Stopped};
-use crate::record::{Hop, Reason};
+use crate::record::{Class, Hop, Reason};
 
 /// The notes of one server.
 #[derive(Debug, Clone, Default)]
@@ -15,6 +15,10 @@ pub struct Notes {
     pub server: ServerTrace,
     /// When each piece of it was produced.
     pub produced_at: Vec<Instant>,
+    /// Text of turns that ended without a reply.
+    pub abandoned: String,
+    /// Pieces that a reply, a tool call or an abandoned turn accounts for.
+    covered: usize,
     /// Durable events that were announced and are in no log: the text of their frames.
     pub phantoms: Vec<String>,
     /// Each connection's own.
@@ -51,6 +55,19 @@ impl Notes {
             }
         }
         number
+    }
+
+    /// A reply or a tool call holds everything that was produced so far.
+    pub(super) fn covers(&mut self) {
+        self.covered = self.server.produced.len();
+    }
+
+    /// A turn begins: what is in no reply by now will be in none.
+    pub(super) fn begins(&mut self) {
+        let left = self.server.produced[self.covered..].iter().filter(|piece| piece.class == Class::Text);
+        let left: String = left.map(|piece| piece.text.as_str()).collect();
+        self.abandoned.push_str(&left);
+        self.covers();
     }
 
     /// How many pieces were produced so far.

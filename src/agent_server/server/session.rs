@@ -219,7 +219,11 @@ impl SessionSocket {
                     continue;
                 }
                 Some(false) => Reason::SOCKET_CLOSED,
-                None => Reason::new(lock(&self.state).over.unwrap_or("slow_consumer")),
+                None => {
+                    // It is in the connection's own buffer, and goes out before the close if the peer reads again.
+                    self.server.note(|notes| notes.sent(self.peer, origin));
+                    return lock(&self.state).over;
+                }
             };
             self.server.note(|notes| notes.stopped(self.peer, origin, Hop::Sent, &reason));
             return lock(&self.state).over;

@@ -1,6 +1,6 @@
 //! What goes wrong in the stream itself, and how far the turns have come.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -36,6 +36,8 @@ pub struct StreamFault {
 pub(super) struct StreamFaults {
     all: Vec<StreamFault>,
     fired: Mutex<BTreeSet<usize>>,
+    /// How often each of those that count has struck.
+    struck: Mutex<BTreeMap<usize, u32>>,
     /// Appends that are still to fail.
     appends: AtomicU32,
 }
@@ -116,19 +118,27 @@ impl StreamFaults {
     pub(super) fn delay(&self, lane: Lane, chunks: u64, elapsed: Duration) -> Duration {
         let mut sum = Duration::ZERO;
         for StreamFault { number, fault } in &self.all {
-            let Kind::Delay { lane: slow, by } = fault.kind else { continue };
+            let Kind::Delay { lane: slow, by, times } = fault.kind else { continue };
             let begun = match fault.moment {
                 Moment::Start => true,
                 Moment::Token(first) => chunks >= first,
                 Moment::Time(at) => elapsed >= at,
                 Moment::After(..) => false,
             };
-            if slow == lane && begun {
+            if slow == lane && begun && self.still(*number, times) {
                 lock(&self.fired).insert(*number);
                 sum += by;
             }
         }
         sum
+    }
+
+    /// Whether a fault that strikes so often strikes once more; 0 is for always.
+    fn still(&self, number: usize, times: u32) -> bool {
+        let mut struck = lock(&self.struck);
+        let struck = struck.entry(number).or_default();
+        *struck += 1;
+        times == 0 || *struck <= times
     }
 
     /// The text of the reply, which may differ from the text of its deltas.

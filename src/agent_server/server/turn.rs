@@ -13,7 +13,7 @@ use super::bus::Published;
 use super::conversation::Conversation;
 use super::script::{Chunk, Feed, Finish, Script};
 use super::stream::Strikes;
-use super::{Inner, lock};
+use super::{Inner, Notes, lock};
 use crate::agent_server::fault::{Kind, Lane};
 use crate::agent_server::profile::server::{DeltaClass, EmptyPieces, SessionEndpoint};
 use crate::probe::trace::{Origin, PieceIndex};
@@ -122,6 +122,7 @@ impl Turn {
     async fn run(mut self) {
         let _ending = Ending(self.server.clone(), self.conversation.clone());
         assert!(!self.server.traits.mutant.panic, "mutant: panic when a turn starts");
+        self.server.note(Notes::begins);
         self.status("running");
         let script = self.server.script(&self.conversation);
         match script.feed.as_ref().and_then(Feed::take) {
@@ -162,7 +163,7 @@ impl Turn {
         let mut notes = self.server.notes();
         notes.server.completed = completed;
         if !self.server.config.keeps_notes {
-            *notes = super::Notes::default();
+            *notes = Notes::default();
         }
     }
 
@@ -171,7 +172,9 @@ impl Turn {
         let (text, reasoning) = std::mem::take(&mut self.said);
         let text = self.server.faults.reply(text);
         if self.server.config.keeps_notes {
-            self.server.notes().server.reply.push_str(&text);
+            let mut notes = self.server.notes();
+            notes.server.reply.push_str(&text);
+            notes.covers();
         }
         self.reply(text, (!reasoning.is_empty()).then_some(reasoning), finish);
     }
@@ -367,7 +370,9 @@ impl Turn {
     fn calls(&mut self, tool: &str) {
         let (text, reasoning) = std::mem::take(&mut self.said);
         if self.server.config.keeps_notes {
-            self.server.notes().server.reply.push_str(&text);
+            let mut notes = self.server.notes();
+            notes.server.reply.push_str(&text);
+            notes.covers();
         }
         let call = format!("call_{}", &self.item_id[..8]);
         let action = Action {

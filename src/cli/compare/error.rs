@@ -25,6 +25,8 @@ pub(in crate::cli) enum CompareError {
     NoResult { asked: String },
     #[error("{} and {} are both a {kind}: name the file", one.display(), other.display())]
     Two { kind: &'static str, one: PathBuf, other: PathBuf },
+    #[error("--out {} is {what} itself; name another file", out.display())]
+    Over { out: PathBuf, what: &'static str },
     #[error("BASE is a {base} and HEAD a {head}: two of one kind are compared")]
     Kinds { base: String, head: String },
     #[error("`{asked}`: expected git:REV:PATH, as in git:main:reports/baseline/matrix.jsonl")]

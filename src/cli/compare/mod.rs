@@ -5,7 +5,7 @@ mod git;
 mod source;
 
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, ValueEnum};
 
@@ -13,6 +13,7 @@ pub(super) use self::error::CompareError;
 pub(super) use self::source::{Compared, Found, load};
 use super::error::CliError;
 use super::known;
+use super::reports::plain_path;
 use crate::judge::ExitCode;
 use crate::judge::compare::{KnownFailure, Rules, compare_benches, compare_feed_benches, compare_runs};
 use crate::record::baseline::Baseline;
@@ -63,8 +64,11 @@ enum Changed {
 
 pub(super) fn run(args: &Compare) -> Result<ExitCode, CliError> {
     let list = known::load(args.known.as_deref())?;
-    let told = |why: &str| eprintln!("{why}");
+    let told = |why: &str| eprintln!("{}", report::harmless(why));
     let (base, head) = both(&args.base, &args.head, &told)?;
+    if let Some(out) = &args.out {
+        spared(out, &base, &head, args.known.as_deref())?;
+    }
     let mut comparisons = Vec::new();
     for base in &base {
         let Some(head) = head.iter().find(|head| head.result.kind() == base.result.kind()) else {
@@ -98,6 +102,20 @@ pub(super) fn run(args: &Compare) -> Result<ExitCode, CliError> {
             Ok(code)
         }
         written => Ok(written.map(|()| code)?),
+    }
+}
+
+/// Whether the comparison goes into a file of its own, and over none that it is made of.
+fn spared(out: &Path, base: &[Found], head: &[Found], known: Option<&Path>) -> Result<(), CompareError> {
+    let to = plain_path(out);
+    let of = |side: &'static str, found: &[Found]| {
+        found.iter().map(move |found| (side, found.place.clone())).collect::<Vec<_>>()
+    };
+    let mut read = [of("BASE", base), of("HEAD", head)].concat();
+    read.extend(known.map(|path| ("the file of known failures", path.to_owned())));
+    match read.into_iter().find(|(_, path)| plain_path(path) == to) {
+        Some((what, _)) => Err(CompareError::Over { out: out.to_owned(), what }),
+        None => Ok(()),
     }
 }
 

@@ -112,6 +112,11 @@ fn of_folder(
         if place.file_name().is_some_and(|name| name == JOURNAL) {
             continue;
         }
+        // Of lines of JSON the only result is a baseline; what else is in the folder is somebody's own.
+        if place.extension().is_some_and(|ending| ending == "jsonl") && !Baseline::is_meant(&text) {
+            told(&format!("left out: {}: its first line is not that of a baseline", place.display()));
+            continue;
+        }
         let result = match read(&place, &text) {
             Ok(Read::Comparable(result)) => result,
             Ok(Read::Other(schema)) => {

@@ -95,14 +95,17 @@ pub(super) fn run(args: &LiveMatrix) -> Result<ExitCode, CliError> {
             journal.keep(&cell.run);
         }
         if let Err(fault) = &cell.run.result {
-            progress.aside(&fault.to_string());
+            progress.aside(&report::harmless(&fault.to_string()));
         }
         let outcome = progress.wants_outcomes().then(|| plan.outcome(&cell.run, today)).flatten();
         progress.step(outcome.as_ref());
     };
     let outcome = plan.run(&options, finished, today, &stop, &done);
     progress.clear();
-    let outcome = outcome.map_err(|fault| CliError::Start(fault.to_string()))?;
+    let mut outcome = outcome.map_err(|fault| CliError::Start(fault.to_string()))?;
+    if let Some(laid) = &laid {
+        laid.note(&mut outcome.run);
+    }
     let recorded = match &args.record {
         Some(dir) => super::record::keep(dir, &args.scenarios, &plan, &outcome),
         None => Ok(()),
@@ -114,7 +117,8 @@ pub(super) fn run(args: &LiveMatrix) -> Result<ExitCode, CliError> {
         Format::Table => held(&outcome.memory),
         Format::Json => Ok(()),
     });
-    let code = kept.code(known::conclude(list.as_ref(), laid.as_ref(), &run, exit_code(&run)));
+    known::complain(list.as_ref(), laid.as_ref(), &run);
+    let code = kept.code(exit_code(&run));
     printed?;
     recorded?;
     Ok(code)

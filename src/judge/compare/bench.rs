@@ -6,7 +6,7 @@ use super::cells::totals;
 use super::{Incomparable, exit_of};
 use crate::record::bench::{Bench, Delivery, PerClock, PerToken};
 use crate::record::comparison::{
-    COMPARISON_SCHEMA, CellChange, Change, Comparison, CountChange, Counted, Kind, Side, TimeShown,
+    COMPARISON_SCHEMA, CellChange, Change, Comparison, Count, CountChange, Counted, Kind, Side, TimeShown,
 };
 use crate::record::feed_bench::{FeedBench, PerChunk};
 
@@ -188,6 +188,7 @@ fn compared(kind: Kind, base: &Points, head: &Points, allow_gone: bool) -> Compa
         base: None,
         head: None,
         known: None,
+        budgets: None,
     };
     for (id, point) in &base.by_id {
         let Some(now) = head.by_id.get(id) else {
@@ -237,8 +238,8 @@ fn differing(id: &str, base: &Point, head: &Point) -> Vec<CountChange> {
             id: id.to_owned(),
             count: name.to_owned(),
             counted,
-            base: before,
-            head: after,
+            base: before.map(Count::of),
+            head: after.map(Count::of),
             gates: !BY_THE_CLOCK.contains(&name)
                 && before.zip(after).is_some_and(|(a, b)| counted == Counted::Text || b > a),
         })

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::budgets::{Rejudged, rejudged};
 use super::difference::differing;
 use super::{Incomparable, Rules, exit_of, known};
 use crate::record::baseline::{Baseline, BaselineCell, BaselineHead};
@@ -26,12 +27,17 @@ pub fn compare_runs(base: &Baseline, head: &Baseline, rules: &Rules<'_>) -> Resu
     let (mut changes, mut counts, mut compared) = (Vec::new(), Vec::new(), 0);
     for (id, cell) in &after {
         let known = listed.get(id).and_then(|entry| known::covers(entry, cell, rules.today));
+        let known = known.or_else(|| known::own(cell, rules.today));
         match before.get(id) {
             None => changes.push(added(cell, known)),
-            Some(there) if there.hash != cell.hash => {}
+            // It is left out, and what stands in its place is as new as any: red is red.
+            Some(there) if there.hash != cell.hash => {
+                let red = added(cell, known);
+                changes.extend((red.gates && there.outcome != Outcome::Unexpected).then_some(red));
+            }
             Some(there) => {
                 compared += 1;
-                compare(there, cell, known, &mut changes, &mut counts);
+                compare(there, cell, known, rules, &mut changes, &mut counts);
             }
         }
     }
@@ -52,7 +58,7 @@ pub fn compare_runs(base: &Baseline, head: &Baseline, rules: &Rules<'_>) -> Resu
         skipped,
         stale: known::stale(rules.known, &after, rules.today),
         rig: [rig("BASE", &before), rig("HEAD", &after)].concat(),
-        notes: notes(&base.head, &head.head),
+        notes: notes(base, head),
         exit: 0,
     };
     comparison.exit = exit_of(&comparison).code();
@@ -102,6 +108,7 @@ fn compare(
     base: &BaselineCell,
     head: &BaselineCell,
     known: Option<String>,
+    rules: &Rules<'_>,
     changes: &mut Vec<CellChange>,
     counts: &mut Vec<CountChange>,
 ) {
@@ -111,7 +118,6 @@ fn compare(
         None | Some(Change::Changed) if turned => Some(Change::Worse),
         change => change,
     };
-    let tolerated = known.is_some() || head.outcome == Outcome::Known;
     // A verdict that moved says more than the counts that moved with it. A cell of the rig's fault counted nothing. What is
     // known is one verdict, and no licence for it to grow.
     let same = matches!(change, None | Some(Change::Changed));
@@ -119,16 +125,25 @@ fn compare(
     if judged {
         counts.extend(differing(&head.id, &base.counts, &head.counts, same));
     }
+    // A verdict by other budgets says nothing next to the first, unless it is worse all the same.
+    let other = rejudged(base, head);
+    let change = match change {
+        Some(Change::Healed | Change::Better | Change::Changed) | None if other.is_some() => {
+            Some(Change::Rejudged)
+        }
+        change => change,
+    };
+    let weaker = other.as_ref().is_some_and(|other| other.weaker) && !rules.skip_changed;
     let Some(change) = change else { return };
     let worse = matches!(change, Change::Unjudged | Change::NewlySilent | Change::NewlyLoud | Change::Worse);
     changes.push(CellChange {
         id: head.id.clone(),
         change,
-        gates: (worse || turned) && !tolerated,
+        gates: ((worse || turned) && known.is_none()) || weaker,
         base: Some(state(base)),
         head: Some(state(head)),
-        known: known
-            .or_else(|| (head.outcome == Outcome::Known).then(|| "the run lists it as known".to_owned())),
+        known,
+        budgets: other.map(|Rejudged { words, .. }| words),
     });
 }
 
@@ -175,13 +190,30 @@ fn state(cell: &BaselineCell) -> State {
 }
 
 fn added(cell: &BaselineCell, known: Option<String>) -> CellChange {
-    let head = Some(state(cell));
-    CellChange { id: cell.id.clone(), change: Change::Added, gates: false, base: None, head, known }
+    // What nobody had before may be red from its first day on, and is no less red for that.
+    let red = matches!(cell.outcome, Outcome::Unexpected | Outcome::Known);
+    CellChange {
+        id: cell.id.clone(),
+        change: Change::Added,
+        gates: red && known.is_none(),
+        base: None,
+        head: Some(state(cell)),
+        known,
+        budgets: None,
+    }
 }
 
 fn gone_cell(cell: &BaselineCell, allowed: bool) -> CellChange {
     let base = Some(state(cell));
-    CellChange { id: cell.id.clone(), change: Change::Gone, gates: !allowed, base, head: None, known: None }
+    CellChange {
+        id: cell.id.clone(),
+        change: Change::Gone,
+        gates: !allowed,
+        base,
+        head: None,
+        known: None,
+        budgets: None,
+    }
 }
 
 pub(super) fn totals(changes: &[CellChange]) -> BTreeMap<Change, u64> {
@@ -201,13 +233,54 @@ fn rig(side: &str, cells: &BTreeMap<&str, &BaselineCell>) -> Vec<String> {
     faulty.map(|cell| format!("{side}: `{}` is {}", cell.id, cell.verdict.as_str())).collect()
 }
 
-fn notes(base: &BaselineHead, head: &BaselineHead) -> Vec<String> {
+fn notes(base: &Baseline, head: &Baseline) -> Vec<String> {
+    let (was, is) = (&base.head.skewlab, &head.head.skewlab);
     // Not refused: two versions on the same cells is what a change of skewlab itself is told by.
-    let versions = (base.skewlab != head.skewlab).then(|| {
-        format!(
-            "BASE was made by skewlab {} and HEAD by {}: a difference may be skewlab's own",
-            base.skewlab, head.skewlab
-        )
+    let versions = (was != is).then(|| {
+        format!("BASE was made by skewlab {was} and HEAD by {is}: a difference may be skewlab's own")
     });
-    versions.into_iter().collect()
+    [versions, older("BASE", base), older("HEAD", head), untold(head), unproven(base, head)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// What is not compared because a side was kept before it was.
+fn older(side: &str, of: &Baseline) -> Option<String> {
+    of.cells.iter().any(|cell| cell.counts.account.is_none()).then(|| {
+        format!(
+            "{side} was kept by an older skewlab: budgets, what was produced and due, what came to each hop, amounts of findings,              lines by message, what surfaced and what the consumer counted are not compared; keep it anew"
+        )
+    })
+}
+
+/// Known failures of HEAD that nobody can hold to a day.
+fn untold(head: &Baseline) -> Option<String> {
+    let untold = |cell: &&BaselineCell| cell.outcome == Outcome::Known && cell.known.is_none();
+    let count = head.cells.iter().filter(untold).count();
+    (count > 0).then(|| {
+        format!(
+            "HEAD lists {count} known failures without saying until when: an older skewlab wrote it, and none of them is              tolerated here; run it again"
+        )
+    })
+}
+
+/// Certificates say how far a result can be believed, and change no result.
+fn unproven(base: &Baseline, head: &Baseline) -> Option<String> {
+    let proven = |of: &Baseline| -> BTreeMap<String, bool> {
+        let accounts =
+            of.cells.iter().filter_map(|cell| Some((cell.id.clone(), cell.counts.account.as_ref()?.proven)));
+        accounts.collect()
+    };
+    let (before, after) = (proven(base), proven(head));
+    let turned = |was: bool| -> Vec<&String> {
+        let other = |(id, is): &(&String, &bool)| **is != was && before.get(*id) == Some(&was);
+        after.iter().filter(other).map(|(id, _)| id).collect()
+    };
+    let said = |ids: &[&String], what: &str| {
+        ids.first().map(|first| format!("{} cells {what}, first `{first}`", ids.len()))
+    };
+    let both = [said(&turned(true), "are unproven that were proven"), said(&turned(false), "are proven now")];
+    let both: Vec<String> = both.into_iter().flatten().collect();
+    (!both.is_empty()).then(|| both.join("; "))
 }

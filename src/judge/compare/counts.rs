@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::record::baseline::{
-    BASELINE_SCHEMA, Baseline, BaselineCell, BaselineHead, Counts, FramesAndChars,
+    Account, Allowed, BASELINE_SCHEMA, Baseline, BaselineCell, BaselineHead, Counts, FramesAndChars,
 };
-use crate::record::{CellResult, DeltaCosts, HopFlow, Reason, Run, SideEffects, Verdict};
+use crate::record::{Budgeted, CellResult, DeltaCosts, HopFlow, Reason, Run, SideEffects, Verdict};
 use crate::unit::Tally;
 
 /// A run as a baseline: its cells sorted by id, with what two of them are compared by.
@@ -36,8 +36,43 @@ fn cell(cell: &CellResult) -> BaselineCell {
         reason: cell.reason.clone(),
         signal: cell.signal,
         outcome: cell.outcome,
+        known: cell.known.clone(),
+        // A cell of the rig's fault was held against nothing.
+        judged_by: (!cell.verdict.is_rig_fault()).then(|| cell.budgets.iter().map(allowed).collect()),
         also,
         counts: counts(cell),
+    }
+}
+
+fn allowed(budgeted: &Budgeted) -> Allowed {
+    let Budgeted { budget, is, limit, .. } = budgeted;
+    Allowed { budget: budget.clone(), is: *is, limit: *limit }
+}
+
+/// Every exact count of a cell that [`Counts`] did not have from the beginning.
+fn account(cell: &CellResult) -> Account {
+    let mut found: BTreeMap<Verdict, FramesAndChars> = BTreeMap::new();
+    for finding in cell.findings.iter().filter(|finding| !finding.amount.is_zero()) {
+        let [frames, chars] = found.entry(finding.verdict).or_default();
+        *frames = frames.saturating_add(finding.amount.frames);
+        *chars = chars.saturating_add(finding.amount.chars);
+    }
+    let seen = cell.hops.iter().filter(|hop| !hop.unseen);
+    Account {
+        produced: pair(cell.produced),
+        due: pair(cell.due),
+        entered: seen.map(|hop| (hop.hop, pair(hop.entered))).collect(),
+        found,
+        log: cell
+            .log
+            .iter()
+            .filter(|(_, lines)| **lines > 0)
+            .map(|(key, lines)| (key.clone(), *lines))
+            .collect(),
+        surfaced: cell.surfaced.len() as u64,
+        oracle: cell.oracle.map(|oracle| [oracle.steps, oracle.silent]),
+        first_frame: cell.first_frame.as_ref().map(|frame| frame.number),
+        proven: cell.proven,
     }
 }
 
@@ -58,6 +93,7 @@ fn counts(cell: &CellResult) -> Counts {
         effects: effects(&cell.side_effects, cell.log_lines),
         foreign: cell.side_effects.foreign,
         figures: cell.figures.clone(),
+        account: Some(account(cell)),
     }
 }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::record::Figure;
-use crate::record::baseline::{Counts, FramesAndChars};
-use crate::record::comparison::{CountChange, Counted};
+use crate::record::baseline::{Account, Counts, FramesAndChars};
+use crate::record::comparison::{Count, CountChange, Counted};
 
 /// What of a foreign server was seen from outside.
 const SEEN_OUTSIDE: [&str; 7] = [
@@ -78,6 +78,10 @@ pub(super) fn differing(id: &str, base: &Counts, head: &Counts, gates: bool) -> 
         let counted = if is_cost(*figure) { Counted::Cost } else { Counted::Text };
         found.note(figure.words().to_owned(), counted, a, b);
     }
+    // A file that was kept before these were compared says nothing of them; the comparison says that.
+    if let (Some(base), Some(head)) = (&base.account, &head.account) {
+        found.account(base, head);
+    }
     found.changes
 }
 
@@ -122,6 +126,32 @@ impl Found<'_> {
         }
     }
 
+    fn account(&mut self, base: &Account, head: &Account) {
+        let produced = |of: &Account| BTreeMap::from([("by the model".to_owned(), of.produced)]);
+        self.frames("produced", &produced(base), &produced(head), Some(0));
+        let due = |of: &Account| BTreeMap::from([("to the application".to_owned(), of.due)]);
+        self.frames("due", &due(base), &due(head), Some(0));
+        let entered = |of: &Account| named(&of.entered, |hop| hop.as_str());
+        self.frames("came to", &entered(base), &entered(head), None);
+        let found = |of: &Account| named(&of.found, |verdict| verdict.as_str());
+        self.frames("found", &found(base), &found(head), Some(0));
+        for (key, [a, b]) in both(&base.log, &head.log) {
+            let zero = |lines: Option<u64>| Some(lines.unwrap_or(0));
+            self.note(format!("client log, {key}, lines"), Counted::Cost, zero(a), zero(b));
+        }
+        self.note("what surfaced".to_owned(), Counted::Text, Some(base.surfaced), Some(head.surfaced));
+        for (n, name) in ["steps", "silent steps"].into_iter().enumerate() {
+            let of = |account: &Account| account.oracle.map(|oracle| oracle[n]);
+            self.note(format!("by the consumer's own count, {name}"), Counted::Text, of(base), of(head));
+        }
+        self.note(
+            "number of the first frame that was lost".to_owned(),
+            Counted::Text,
+            base.first_frame,
+            head.first_frame,
+        );
+    }
+
     fn note(&mut self, count: String, counted: Counted, base: Option<u64>, head: Option<u64>) {
         if base == head {
             return;
@@ -132,8 +162,7 @@ impl Found<'_> {
             // What one side could not see.
             _ => false,
         };
-        #[expect(clippy::cast_precision_loss, reason = "counts of a cell stay far below 2^52")]
-        let [base, head] = [base, head].map(|count| count.map(|n| n as f64));
+        let [base, head] = [base, head].map(|count| count.map(Count::Whole));
         let gates = gates && self.gates;
         self.changes.push(CountChange { id: self.id.to_owned(), count, counted, base, head, gates });
     }

@@ -39,6 +39,15 @@ pub(super) fn covers(entry: &KnownFailure, cell: &BaselineCell, today: NaiveDate
     (has(entry, cell) && today <= *expires).then(|| format!("{reason} ({link}), until {expires}"))
 }
 
+/// The same of the failure that the run itself lists: what it calls known is tolerated until its last day, and not at all
+/// where it does not say which that is.
+pub(super) fn own(cell: &BaselineCell, today: NaiveDate) -> Option<String> {
+    let known = cell.known.as_ref().filter(|_| cell.outcome == Outcome::Known)?;
+    let Known { reason, link, expires, .. } = known;
+    let is = is_known(known, cell.verdict, cell.lost_at, cell.reason.as_ref());
+    (is && today <= *expires).then(|| format!("{reason} ({link}), until {expires}"))
+}
+
 fn has(entry: &KnownFailure, cell: &BaselineCell) -> bool {
     is_known(&entry.known, cell.verdict, cell.lost_at, cell.reason.as_ref())
 }
@@ -68,9 +77,15 @@ pub(super) fn stale(
         };
         Some(Stale { line: Some(entry.line), cell: entry.cell.clone(), why })
     };
-    let own = head.values().filter(|cell| cell.outcome == Outcome::Stale).map(|cell| {
-        let why = "the scenario lists a known failure that passes now or has expired".to_owned();
-        Stale { line: None, cell: cell.id.clone(), why }
+    let own = head.values().filter_map(|cell| {
+        let why = match (cell.outcome, &cell.known) {
+            (Outcome::Stale, _) => "the run lists a known failure that passes now or has expired".to_owned(),
+            (Outcome::Known, Some(Known { reason, link, expires, .. })) if today > *expires => {
+                format!("the known failure that the run lists expired on {expires}: {reason} ({link})")
+            }
+            _ => return None,
+        };
+        Some(Stale { line: None, cell: cell.id.clone(), why })
     });
     known.iter().filter_map(of_entry).chain(own).collect()
 }

@@ -9,9 +9,13 @@
 //! # Common pitfalls
 //! - A cell that is gone is a finding. Whoever drops a scenario says so (`allow_gone`).
 //! - A count that was not counted is not zero. What one side could not see is listed and gates nothing.
+//! - A budget is no part of a cell's hash. A cell that was judged by others is said to be, and one that HEAD allows more
+//!   gates: nothing healed, somebody stopped to look.
+//! - What a run calls known is held to its entry's last day, and to nothing else.
 //! - The verdict of a cell that healed moved its counts as well; they are listed under it and gate nothing more.
 
 mod bench;
+mod budgets;
 mod cells;
 mod counts;
 mod difference;
@@ -32,7 +36,8 @@ use crate::record::comparison::{Change, Comparison, Counted};
 pub struct Rules<'a> {
     /// Cells may go.
     pub allow_gone: bool,
-    /// Cells whose scenario changed are left out and listed, instead of refusing all.
+    /// Cells whose scenario changed are left out and listed, instead of refusing all; and a budget that allows more is
+    /// listed and gates nothing.
     pub skip_changed: bool,
     /// Failures that are known.
     pub known: &'a [KnownFailure],

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::{SHOWN, details, groups, left_out, places, result, stale, summary, unchanged};
 use crate::record::comparison::{CellChange, Change, Comparison, State};
+use crate::report::escape::line;
 
 /// Writes the comparison as Markdown. Every text that is not ours stands in `<code>`, where nothing in it is read as
 /// markup, as a mention or as a link.
@@ -30,7 +31,12 @@ pub fn compare_markdown(of: &Comparison, out: &mut dyn Write) -> io::Result<()> 
             let known =
                 cell.known.as_ref().map(|known| format!("<br>known: {}", code(known))).unwrap_or_default();
             let (base, head) = (state(cell.base.as_ref()), state(cell.head.as_ref()));
-            writeln!(out, "| {mark} | {}{known} | {base} | {head} |", code(&cell.id))?;
+            let budgets = cell
+                .budgets
+                .as_ref()
+                .map(|words| format!("<br>budgets: {}", code(words)))
+                .unwrap_or_default();
+            writeln!(out, "| {mark} | {}{known}{budgets} | {base} | {head} |", code(&cell.id))?;
         }
         rest(out, cells.len())?;
     }
@@ -99,10 +105,7 @@ fn code(text: &str) -> String {
 
 /// Text of which every ASCII sign is written as its number, so that neither Markdown nor HTML reads it.
 fn escaped(text: &str) -> String {
-    let one = |c: char| {
-        if c.is_control() { c.escape_default().map(number).collect::<String>() } else { number(c) }
-    };
-    text.chars().map(one).collect()
+    line(text).chars().map(number).collect()
 }
 
 fn number(c: char) -> String {

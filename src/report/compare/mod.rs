@@ -10,9 +10,8 @@ use std::io::{self, Write};
 
 pub use markdown::compare_markdown;
 pub use terminal::compare_table;
-pub(super) use terminal::plain;
 
-use crate::record::comparison::{Change, Comparison, CountChange, Counted, Kind, State};
+use crate::record::comparison::{Change, Comparison, Count, CountChange, Counted, Kind, State};
 
 /// The comparisons as JSON: one object, or a list where several kinds were compared.
 pub fn compare_json(all: &[Comparison], out: &mut dyn Write) -> io::Result<()> {
@@ -40,7 +39,7 @@ fn many(count: u64, kind: Kind) -> String {
     if count == 1 { format!("1 {}", things.trim_end_matches('s')) } else { format!("{count} {things}") }
 }
 
-/// The one sentence where nothing changed.
+/// The one sentence where nothing changed; what a side could not say stands in the notes.
 fn unchanged(of: &Comparison) -> Option<String> {
     let nothing = of.changes.is_empty()
         && of.counts.is_empty()
@@ -48,7 +47,7 @@ fn unchanged(of: &Comparison) -> Option<String> {
         && of.stale.is_empty()
         && of.rig.is_empty();
     let what = match of.kind {
-        Kind::Run => "verdict, hop, reason, signal and every exact count",
+        Kind::Run => "verdict, scope, hop, reason, signal, budgets and every exact count",
         Kind::Bench | Kind::FeedBench => "every exact count",
     };
     nothing.then(|| format!("Nothing changed: {} compared, the same in {what}.", many(of.compared, of.kind)))
@@ -136,11 +135,11 @@ fn groups(of: &Comparison) -> Vec<Group<'_>> {
 }
 
 /// A count as it is read; `not counted` where there is none.
-fn figure(count: Option<f64>) -> String {
+fn figure(count: Option<Count>) -> String {
     match count {
         None => "not counted".to_owned(),
-        Some(n) if n.fract() == 0.0 && n.abs() < 9e15 => format!("{n:.0}"),
-        Some(n) => format!("{n:.4}"),
+        Some(Count::Whole(n)) => n.to_string(),
+        Some(Count::Share(n)) => format!("{n:.4}"),
     }
 }
 

@@ -6,6 +6,7 @@ use anstyle::{AnsiColor, Style};
 
 use super::{SHOWN, details, groups, left_out, places, result, stale, summary, unchanged};
 use crate::record::comparison::{CellChange, Change, Comparison, Counted, State};
+use crate::report::escape::line as plain;
 use crate::report::style::{paint, style};
 
 /// Writes the comparison as text. Colours are ANSI; hand over a writer that strips them where they are not wanted.
@@ -66,7 +67,9 @@ fn line(cell: &CellChange) -> String {
     };
     let known =
         cell.known.as_ref().map(|known| format!("\n      known: {}", plain(known))).unwrap_or_default();
-    format!("  {star} {}{states}{known}", plain(&cell.id))
+    let budgets =
+        cell.budgets.as_ref().map(|words| format!("\n      budgets: {}", plain(words))).unwrap_or_default();
+    format!("  {star} {}{states}{known}{budgets}", plain(&cell.id))
 }
 
 fn state(of: &State) -> String {
@@ -90,7 +93,7 @@ fn counts(of: &Comparison, out: &mut dyn Write) -> io::Result<()> {
             (true, Counted::Cost) => AnsiColor::Yellow,
         };
         let figures = paint(&format!("{} → {}", group.base, group.head), colour.on_default());
-        let places = places(&group.cells, of.kind, plain);
+        let places = places(&group.cells, of.kind, |id| plain(id).into_owned());
         writeln!(out, "  {star} {}: {figures} in {places}", plain(group.count))?;
     }
     rest(out, groups.len())
@@ -109,10 +112,4 @@ fn times(of: &Comparison, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "    {}: {base:.2}, {head:.2}", plain(&time.id))?;
     }
     rest(out, of.times.len())
-}
-
-/// Somebody else's text on one line, without a character that a terminal would obey.
-pub(in crate::report) fn plain(text: &str) -> String {
-    let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
-    text.chars().map(shown).collect()
 }

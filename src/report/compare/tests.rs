@@ -54,13 +54,14 @@ fn hostile(text: &str) -> Comparison {
         base: Some(State { verdict: Verdict::Delivered, ..state.clone() }),
         head: Some(state),
         known: Some(text.into()),
+        budgets: Some(text.into()),
     };
     let count = CountChange {
         id: text.into(),
         count: text.into(),
         counted: Counted::Text,
         base: None,
-        head: Some(1.0),
+        head: Some(Count::Whole(1)),
         gates: true,
     };
     Comparison { changes: vec![change], counts: vec![count], skipped: vec![text.into()], exit: 10, ..empty() }
@@ -97,8 +98,8 @@ fn equal_differences_are_one_line_and_long_lists_are_cut() {
         id: format!("s/{n}"),
         count: "webhook posts".into(),
         counted: Counted::Cost,
-        base: Some(3.0),
-        head: Some(4.0),
+        base: Some(Count::Whole(3)),
+        head: Some(Count::Whole(4)),
         gates: true,
     };
     let mut of = Comparison { counts: (0..48).map(count).collect(), exit: 12, ..empty() };

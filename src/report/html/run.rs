@@ -9,9 +9,11 @@ use super::data::Data;
 use super::wording::{self, Row, counted, spaced};
 use super::{Section, Tone};
 use crate::record::{CellResult, Outcome, Ran, Run, Subject, Verdict};
+use crate::report::broken::{STALE_ENTRIES, stale_entries};
 use crate::report::costs::costs;
 use crate::report::figures::figures as counts;
 use crate::report::findings::{Group, groups};
+use crate::report::first_screen::entries;
 use crate::report::grid::{Grid, grids, marked};
 use crate::report::style::mark;
 use crate::report::table::unproven;
@@ -27,6 +29,8 @@ struct RunView<'a> {
     totals: Vec<Total>,
     broke: Vec<FindingRow<'a>>,
     more: usize,
+    /// Entries of the known failures that have to go.
+    stale: Vec<String>,
     declared: Vec<Declared>,
     steps: Vec<Step>,
     legend: Vec<Legend>,
@@ -130,7 +134,13 @@ pub(super) fn section(run: &Run, id: String, title: String, data: &mut Data) -> 
         parts.iter().flat_map(|part| &part.groups).filter(|group| group.unexpected).collect();
     // What is known and tolerated comes after what is not; otherwise the worst first, over all scenarios.
     broken.sort_by_key(|group| (outcome(group) != Outcome::Unexpected, group.verdict));
-    let steps = advice(run, broken.first().and_then(|group| group.cells.first().copied()));
+    let mut steps = advice(run, broken.first().and_then(|group| group.cells.first().copied()));
+    if !run.stale.is_empty() {
+        steps.insert(
+            0,
+            Step { title: "Tidy up the known failures", text: STALE_ENTRIES.to_owned(), code: None },
+        );
+    }
     let broke = numbers.alike(&broken);
     let mut seen = BTreeSet::new();
     let view = RunView {
@@ -138,6 +148,7 @@ pub(super) fn section(run: &Run, id: String, title: String, data: &mut Data) -> 
         totals: totals(run),
         more: broke.len().saturating_sub(FIRST),
         broke: broke.into_iter().take(FIRST).collect(),
+        stale: stale_entries(run),
         declared: declared(run),
         steps,
         legend: legend(run),
@@ -179,6 +190,9 @@ fn headline(run: &Run) -> (Tone, String) {
         let (what, is) = (counted(totals.stale, "known failure"), is(totals.stale));
         return (Tone::Warn, format!("{what} {is} stale; everything else is as expected"));
     }
+    if !run.stale.is_empty() {
+        return (Tone::Warn, format!("{}; every cell is as expected", entries(run)));
+    }
     if totals.known > 0 {
         let rest = format!("all but {}", counted(totals.known, "known failure"));
         return (Tone::Good, format!("{} as expected, {rest}", of(totals.expected)));
@@ -202,7 +216,7 @@ fn totals(run: &Run) -> Vec<Total> {
         total(t.expected, "as expected", Tone::Good),
         total(t.unexpected, "unexpected", Tone::Bad),
         total(t.known, "known failures", Tone::Warn),
-        total(t.stale, "stale", Tone::Warn),
+        total(t.stale + run.stale.len() as u64, "stale", Tone::Warn),
         total(t.rig, "rig faults", Tone::Bad),
         total(unproven, "unproven", Tone::Quiet),
     ]

@@ -25,6 +25,9 @@ use crate::wire::mutation::PATTERN;
 pub struct ScenarioFile {
     /// The question that the scenario answers; the first key of the file.
     question: Said,
+    /// Where what it asks about was seen.
+    #[schemars(regex(pattern = "^https://"))]
+    seen: Option<String>,
     /// What the cells are about. A scenario of the session feed has a schema of its own.
     #[schemars(default, schema_with = "subject")]
     subject: Option<String>,

@@ -1,8 +1,10 @@
+mod held;
+
 use proptest::prelude::*;
 
 use super::*;
 use crate::record::baseline::{BASELINE_SCHEMA, Baseline, BaselineCell, BaselineHead, Counts};
-use crate::record::comparison::CountChange;
+use crate::record::comparison::{Count, CountChange};
 use crate::record::{Figure, Hop, Known, Outcome, Reason, SCHEMA, Scope, Signal, Verdict};
 
 fn today() -> chrono::NaiveDate {
@@ -23,6 +25,8 @@ fn cell(id: &str, verdict: Verdict) -> BaselineCell {
         reason: None,
         signal: Signal::None,
         outcome: Outcome::Expected,
+        known: None,
+        judged_by: None,
         also: Vec::new(),
         counts: Counts::default(),
     }
@@ -155,7 +159,7 @@ fn text_gates_either_way_and_costs_only_upwards() {
     let posts = |n| counting(&[("webhook posts", n)], 3);
     let up = compared(posts(3), posts(4));
     assert_eq!((up.exit, up.counts.len(), up.counts[0].gates), (12, 1, true));
-    assert_eq!((up.counts[0].base, up.counts[0].head), (Some(3.0), Some(4.0)));
+    assert_eq!((up.counts[0].base, up.counts[0].head), (Some(Count::Whole(3)), Some(Count::Whole(4))));
     let down = compared(posts(4), posts(3));
     assert_eq!((down.exit, down.counts.len(), down.counts[0].gates), (0, 1, false));
     let (none, some) = (counting(&[], 3), posts(1));
@@ -303,7 +307,7 @@ proptest! {
         for c in &mut turned {
             std::mem::swap(&mut c.base, &mut c.head);
         }
-        let bare = |counts: &[CountChange]| -> Vec<(String, String, Option<f64>, Option<f64>)> {
+        let bare = |counts: &[CountChange]| -> Vec<(String, String, Option<Count>, Option<Count>)> {
             counts.iter().map(|c| (c.id.clone(), c.count.clone(), c.base, c.head)).collect()
         };
         prop_assert_eq!(bare(&there.counts), bare(&turned));

@@ -1,0 +1,359 @@
+//! What goes wrong, on whole cells: each kind comes, and does what it says and no more.
+
+use std::path::PathBuf;
+
+use skewlab::agent_server::profile::Catalogue;
+use skewlab::record::{CellResult, Finding, Hop, Run, Scope, Signal, Verdict};
+use skewlab::scenario::Selection;
+use skewlab::suite::Plan;
+use tempfile::TempDir;
+
+use crate::runs::{ended, run, skewlab};
+
+/// Forty tokens of text at a rate of which no whole second is a multiple, so that nothing falls on a boundary.
+const HEAD: &str = r#"question = "What does a person see?"
+servers = ["1.58.2"]
+clients = ["python-1.34.0", "python-1.58.2", "typescript-1.39.0", "browser-1.4.0", "browser-1.20.0", "browser-session"]
+workloads = ["answer"]
+
+[workload.answer]
+rate = 6.5
+generate = { count = 40 }
+"#;
+
+/// A scenario file with these faults under the name `f`.
+fn file(faults: &str) -> (TempDir, PathBuf) {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("s.toml");
+    std::fs::write(&path, HEAD.replacen("workloads", "faults = [\"f\"]\nworkloads", 1) + faults).unwrap();
+    (dir, path)
+}
+
+fn cells(faults: &str) -> Run {
+    let (_dir, path) = file(faults);
+    let catalogue = Catalogue::embedded().unwrap();
+    let names = [path.to_str().unwrap().to_owned()];
+    let plan = Plan::of(&names, &Selection::default(), &catalogue).unwrap_or_else(|e| panic!("{e}"));
+    run(&plan, 1, 2)
+}
+
+fn of<'a>(run: &'a Run, client: &str) -> &'a CellResult {
+    run.cells.iter().find(|cell| cell.client == client).unwrap_or_else(|| panic!("no {client}"))
+}
+
+fn worst<'a>(run: &'a Run, client: &str) -> &'a Finding {
+    &of(run, client).findings[0]
+}
+
+fn said(finding: &Finding) -> (Verdict, Option<Scope>, Option<&str>, Signal) {
+    (finding.verdict, finding.scope, finding.reason.as_ref().map(|r| r.as_str()), finding.signal)
+}
+
+fn one(body: &str) -> String {
+    format!("\n[[fault.f]]\n{body}\n")
+}
+
+#[test]
+fn an_end_in_mid_stream_is_a_tail_for_who_is_deaf_and_a_gap_for_who_comes_back() {
+    for (body, code) in [
+        ("kind = \"abort\"\nat = \"token 10\"", "connection_lost"),
+        ("kind = \"close\"\ncode = 1011\nat = \"token 10\"", "closed_1011"),
+        ("kind = \"close\"\ncode = 1012\nat = \"token 10\"", "closed_1012"),
+    ] {
+        let run = cells(&one(body));
+        let tail = (Verdict::SilentLoss, Some(Scope::Tail), Some(code), Signal::None);
+        assert_eq!(said(worst(&run, "python-1.34.0")), tail);
+        for client in ["python-1.58.2", "typescript-1.39.0"] {
+            let gap = (Verdict::SilentLoss, Some(Scope::Gap), Some(code), Signal::None);
+            assert_eq!(said(worst(&run, client)), gap, "{client}");
+        }
+        let gap = (Verdict::LoudLoss, Some(Scope::Gap), Some(code), Signal::Surfaced);
+        assert_eq!(said(worst(&run, "browser-1.20.0")), gap, "its banner is there");
+        // Who joins in mid-stream gets deltas without a frame that opens their item.
+        let slots = worst(&run, "browser-session");
+        assert_eq!((slots.verdict, slots.scope), (Verdict::LoudLoss, Some(Scope::Tail)));
+        assert_eq!(slots.reason.as_ref().map(|r| r.as_str()), Some("no_open_slot"));
+    }
+}
+
+#[test]
+fn who_comes_back_has_every_durable_event_and_who_does_not_reads_them_when_the_run_ends() {
+    let run = cells(&one("kind = \"abort\"\nat = \"token 10\""));
+    for client in ["python-1.34.0", "python-1.58.2", "browser-1.20.0", "browser-session"] {
+        let durables = &of(&run, client).durables;
+        assert!(durables.reply && durables.rejected.is_empty(), "{client}: {durables:?}");
+    }
+    assert!(of(&run, "python-1.34.0").durables.recovered > 0, "by REST, once the run is over");
+    assert_eq!(of(&run, "browser-1.20.0").durables.recovered, 0, "by the socket, which sends history again");
+}
+
+#[test]
+fn a_fatal_close_is_one_for_python_alone() {
+    let run = cells(&one("kind = \"close\"\ncode = 4001\nat = \"token 10\""));
+    for client in ["python-1.34.0", "python-1.58.2"] {
+        assert_eq!(worst(&run, client).scope, Some(Scope::Tail), "{client}");
+    }
+    assert_eq!(worst(&run, "typescript-1.39.0").scope, Some(Scope::Gap));
+}
+
+#[test]
+fn a_clean_close_costs_nothing_where_the_client_comes_back_at_once() {
+    let run = cells(&one("kind = \"close\"\ncode = 1000\nat = \"token 10\""));
+    assert_eq!(worst(&run, "python-1.34.0").verdict, Verdict::Delivered);
+    assert_eq!(worst(&run, "python-1.58.2").verdict, Verdict::Delivered);
+    assert_eq!(worst(&run, "typescript-1.39.0").scope, Some(Scope::Gap));
+}
+
+#[test]
+fn a_late_subscriber_misses_the_beginning() {
+    let run = cells(&one("kind = \"join\"\nat = \"1.4s\""));
+    for client in ["python-1.58.2", "typescript-1.39.0", "browser-1.20.0"] {
+        let prefix = (Verdict::SilentLoss, Some(Scope::Prefix), Some("not_subscribed"), Signal::None);
+        assert_eq!(said(worst(&run, client)), prefix, "{client}");
+        let lost = worst(&run, client).amount.frames;
+        assert_eq!(lost, 10, "{client}: tokens 0 to 9 come within 1.4 s");
+    }
+}
+
+#[test]
+fn what_only_delays_bytes_or_cuts_them_loses_nothing() {
+    for body in [
+        "kind = \"stall\"\nfor = \"2s\"\nat = \"token 10\"",
+        "kind = \"slow\"\nbytes_per_s = 2000",
+        "kind = \"buffer\"\nfor = \"40ms\"",
+        "kind = \"buffer\"\nbytes = 64",
+        "kind = \"fragment\"\nbytes = 1",
+        "kind = \"silence\"\nfor = \"2s\"\nat = \"token 10\"",
+        "kind = \"block\"\nfor = \"2s\"\nat = \"token 10\"",
+        "kind = \"slow_sink\"\nfor = \"10s\"",
+    ] {
+        let run = cells(&one(body));
+        for cell in &run.cells {
+            let found = &cell.findings[0];
+            assert_eq!(found.verdict, Verdict::Delivered, "{body}: {} {}", cell.client, found.note);
+        }
+    }
+}
+
+#[test]
+fn fragments_of_one_byte_are_put_together_again() {
+    let run = cells(&one("kind = \"fragment\"\nhop = \"sent\"\nbytes = 1"));
+    for client in ["python-1.34.0", "python-1.58.2", "typescript-1.39.0", "browser-1.20.0"] {
+        assert_eq!(worst(&run, client).verdict, Verdict::Delivered, "{client}");
+    }
+}
+
+#[test]
+fn half_open_is_noticed_by_who_pings_and_by_nobody_else() {
+    // Long enough for two pings of 20 s.
+    let body = one("kind = \"silence\"\nat = \"token 10\"").replace("[[fault", "[[fault");
+    let (dir, path) = file(&body);
+    let text = std::fs::read_to_string(&path).unwrap().replace("count = 40", "count = 600");
+    std::fs::write(&path, text).unwrap();
+    let plan = Plan::of(
+        &[path.to_str().unwrap().to_owned()],
+        &Selection::default(),
+        &Catalogue::embedded().unwrap(),
+    );
+    let run = run(&plan.unwrap(), 1, 2);
+    drop(dir);
+    for client in ["python-1.34.0", "python-1.58.2"] {
+        assert_eq!(worst(&run, client).reason.as_ref().map(|r| r.as_str()), Some("ping_timeout"), "{client}");
+    }
+    for client in ["typescript-1.39.0", "browser-1.20.0"] {
+        let found = of(&run, client).findings.iter().find(|f| f.verdict == Verdict::SilentLoss).unwrap();
+        assert_eq!(found.reason.as_ref().map(|r| r.as_str()), Some("half_open"), "{client}");
+    }
+}
+
+#[test]
+fn a_server_that_is_replaced_keeps_its_log_and_loses_its_turn() {
+    let body = one("kind = \"restart\"\ndown = \"2s\"\nat = \"token 10\"")
+        + &one("kind = \"say\"\nat = \"token 10\"")
+            .replace("at = \"token 10\"", "after = \"turn\"\nby = \"40s\"");
+    let run = cells(&body);
+    for client in ["python-1.58.2", "browser-1.20.0", "typescript-1.39.0"] {
+        let cell = of(&run, client);
+        assert!(cell.findings[0].verdict.is_healthy(), "{client}: {}", cell.findings[0].note);
+        assert!(cell.durables.reply, "{client}: the second turn has a reply");
+    }
+}
+
+#[test]
+fn an_upgrade_under_a_living_connection_silences_who_stays() {
+    let body = one("kind = \"swap\"\nserver = \"1.58.2+step7\"\nafter = \"turn\"\nby = \"1s\"")
+        + &one("kind = \"say\"\nafter = \"turn\"\nby = \"40s\"");
+    let run = cells(&body);
+    for client in ["python-1.58.2", "typescript-1.39.0"] {
+        let tail = (Verdict::SilentLoss, Some(Scope::Tail), Some("legacy_delta_withdrawn"), Signal::None);
+        assert_eq!(said(worst(&run, client)), tail, "{client}");
+        assert_eq!(worst(&run, client).lost_at, Some(Hop::Published));
+    }
+    assert_eq!(worst(&run, "browser-session").verdict, Verdict::Delivered);
+}
+
+#[test]
+fn a_failure_and_a_cancel_leave_what_was_streamed() {
+    for kind in ["provider_error", "cancel"] {
+        let run = cells(&one(&format!("kind = \"{kind}\"\nat = \"token 10\"")));
+        for cell in &run.cells {
+            assert_eq!(
+                cell.findings[0].verdict,
+                Verdict::Delivered,
+                "{kind} {}: {}",
+                cell.client,
+                cell.findings[0].note
+            );
+        }
+        assert!(!of(&run, "python-1.58.2").durables.reply_due, "{kind}: there is no reply to lose");
+    }
+}
+
+#[test]
+fn a_retry_streams_from_the_beginning_and_only_a_comparing_canvas_doubles_it() {
+    let run = cells(&one("kind = \"retry\"\nat = \"token 10\""));
+    for client in ["python-1.58.2", "typescript-1.39.0", "browser-1.20.0", "browser-session"] {
+        assert_eq!(worst(&run, client).verdict, Verdict::Delivered, "{client}: {}", worst(&run, client).note);
+    }
+    assert!(!worst(&run, "browser-1.4.0").verdict.is_healthy());
+}
+
+#[test]
+fn a_tool_call_in_mid_stream_splits_the_answer_and_loses_none_of_it() {
+    let run = cells(&one("kind = \"tool\"\nname = \"terminal\"\nat = \"token 10\""));
+    for cell in &run.cells {
+        assert_eq!(
+            cell.findings[0].verdict,
+            Verdict::Delivered,
+            "{}: {}",
+            cell.client,
+            cell.findings[0].note
+        );
+    }
+}
+
+#[test]
+fn a_refused_upgrade_is_tried_again() {
+    let run = cells(&one("kind = \"refuse\"\nstatus = 503\ntimes = 2"));
+    assert_eq!(
+        worst(&run, "python-1.58.2").verdict,
+        Verdict::Delivered,
+        "it is ready before its application goes on"
+    );
+    let late = worst(&run, "typescript-1.39.0");
+    assert_eq!((late.verdict, late.scope), (Verdict::SilentLoss, Some(Scope::Prefix)), "{}", late.note);
+}
+
+#[test]
+fn durable_events_out_of_order_move_no_cursor_past_a_gap() {
+    // The first event of the turn comes behind the others, and then the connection breaks.
+    let body = one("kind = \"delay\"\nlane = \"durables\"\ntimes = 1\nfor = \"3s\"")
+        + &one("kind = \"abort\"\nat = \"token 10\"");
+    let run = cells(&body);
+    let durables = &of(&run, "browser-session").durables;
+    assert!(
+        durables.reply && durables.rejected.is_empty(),
+        "what fell into the gap is asked for again: {durables:?}"
+    );
+    assert_eq!(durables.accepted, durables.due);
+}
+
+#[test]
+fn a_frame_over_the_limit_of_a_client_ends_its_connection() {
+    let run = cells(&one("kind = \"inject\"\nbytes = 2_000_000\nat = \"token 10\""));
+    let old = worst(&run, "python-1.34.0");
+    assert_eq!(
+        (old.verdict, old.scope),
+        (Verdict::SilentLoss, Some(Scope::Tail)),
+        "1009, and deaf: {}",
+        old.note
+    );
+    let new = worst(&run, "python-1.58.2");
+    assert_eq!(
+        (new.verdict, new.scope),
+        (Verdict::SilentLoss, Some(Scope::Gap)),
+        "1009, and back: {}",
+        new.note
+    );
+    for client in ["typescript-1.39.0", "browser-1.20.0", "browser-session"] {
+        assert_eq!(worst(&run, client).verdict, Verdict::Delivered, "{client} has no limit");
+    }
+}
+
+#[test]
+fn a_frame_over_the_limit_of_the_session_socket_ends_it_again_and_again() {
+    let run = cells(&one("kind = \"say\"\nbytes = 5_000_000\nrun = false\nat = \"token 10\""));
+    let session = of(&run, "browser-session");
+    assert_eq!(worst(&run, "browser-session").verdict, Verdict::DurableLoss);
+    assert!(session.surfaced.iter().any(|what| what.contains("1013")), "{:?}", session.surfaced);
+    // The legacy socket delivers it.
+    assert!(of(&run, "typescript-1.39.0").durables.rejected.is_empty());
+}
+
+#[test]
+fn a_fault_that_never_comes_is_a_cell_that_did_not_run() {
+    for body in [
+        "kind = \"abort\"\nat = \"token 41\"",
+        "kind = \"lifetime\"\nevery = \"2h\"",
+        "kind = \"reorder\"\nat = \"token 99\"",
+    ] {
+        let run = cells(&one(body));
+        for cell in &run.cells {
+            let found = &cell.findings[0];
+            assert_eq!(found.verdict, Verdict::NotRun, "{body}: {}", cell.client);
+            assert_eq!(found.reason.as_ref().map(|r| r.as_str()), Some("fault_never_fired"), "{body}");
+        }
+    }
+    let (_dir, path) = file(&one("kind = \"abort\"\nat = \"token 41\""));
+    let (code, ..) = ended(&mut skewlab(&["matrix", path.to_str().unwrap()]));
+    assert_eq!(code, 13);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run_whatever_goes_wrong() {
+    let body = one("kind = \"lifetime\"\nevery = \"900ms\"")
+        + &one("kind = \"duplicate\"\nevery = 7")
+        + &one("kind = \"say\"\nat = \"token 20\"");
+    assert_eq!(cells(&body).digest, cells(&body).digest);
+}
+
+#[test]
+fn bad_faults_are_refused_at_their_place() {
+    for (body, why) in [
+        ("kind = \"clsoe\"", "did you mean `close`?"),
+        ("kind = \"close\"\nat = \"token 3\"", "lacks `code`"),
+        ("kind = \"close\"\ncode = 99\nat = \"token 3\"", "a whole number from 1000 to 4999"),
+        ("kind = \"close\"\ncode = 1011", "needs a moment"),
+        ("kind = \"abort\"\nat = \"token forty\"", "`token forty` is no moment of a fault"),
+        ("kind = \"abort\"\nat = \"soon\"", "a time such as `12s`"),
+        ("kind = \"abort\"\nafter = \"repyl\"", "did you mean `reply`?"),
+        ("kind = \"abort\"\nat = \"1s\"\nafter = \"reply\"", "a fault has one moment"),
+        (
+            "kind = \"abort\"\nhop = \"decoded\"\nat = \"1s\"",
+            "cannot be at hop `decoded`; it sits at `received`",
+        ),
+        ("kind = \"abort\"\nhop = \"appended\"\nat = \"1s\"", "`appended` is no hop"),
+        ("kind = \"late\"\nafter = \"reply\"", "it takes `at`, and no `after`"),
+        ("kind = \"say\"\nat = \"1s\"\nsubscriber = 1", "takes no `subscriber`"),
+        ("kind = \"abort\"\nat = \"1s\"\nsubscriber = 2", "a whole number from 1 to 1"),
+        ("kind = \"slow\"\nbytes_per_s = 0", "a whole number from 1"),
+        ("kind = \"buffer\"", "takes one of `bytes`, `for` and `until"),
+        ("kind = \"swap\"\nserver = \"1.58.3\"\nat = \"1s\"", "1.58.3"),
+        ("kind = \"abort\"\nat = \"1s\"\ncode = 1", "has no key `code`"),
+        ("kind = \"join\"", "a subscriber that comes at once is no fault"),
+    ] {
+        let (_dir, path) = file(&one(body));
+        let (code, out, err) = ended(&mut skewlab(&["matrix", path.to_str().unwrap()]));
+        assert_eq!((code, out.as_str()), (2, ""), "{body}");
+        assert!(err.contains(why), "{body}\n{err}");
+        assert!(err.contains("s.toml:"), "{body}: the place is named\n{err}");
+    }
+}
+
+#[test]
+fn a_list_of_faults_that_names_none_of_the_file_is_refused() {
+    let (_dir, path) = file("\n[[fault.other]]\nkind = \"abort\"\nat = \"1s\"\n");
+    let (code, _, err) = ended(&mut skewlab(&["matrix", path.to_str().unwrap()]));
+    assert_eq!(code, 2);
+    assert!(err.contains("`f` is no fault of this file"), "{err}");
+}
