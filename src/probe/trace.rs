@@ -90,18 +90,15 @@ impl LinkTrace {
         }
     }
 
-    /// What waited for a client on all of its connections: at most on any of them, and at the end of the last one. None where
-    /// nothing waited and the server closed none of them.
+    /// What waited for a client, on that of its connections on which most did; closed as that one was, or else as a later one.
+    /// None where nothing waited and the server closed none of them.
     pub fn queue(links: &[LinkTrace]) -> Option<Queue> {
-        let mut all = Queue::default();
-        for LinkTrace { queue, closed, .. } in links {
-            all.waits(queue.peak_frames, queue.peak_bytes);
-            all.ended(queue.at_close_frames, queue.at_close_bytes);
-            all.limit_bytes = queue.limit_bytes.or(all.limit_bytes);
-            let said = closed.as_ref().map(|(code, reason)| format!("{code} {reason}").trim_end().to_owned());
-            all.closed = said.or(all.closed);
-        }
-        (all.peak_frames > 0 || all.closed.is_some()).then_some(all)
+        let closed = |link: &LinkTrace| {
+            link.closed.as_ref().map(|(code, reason)| format!("{code} {reason}").trim_end().to_owned())
+        };
+        let longest = links.iter().max_by_key(|link| link.queue.peak_bytes)?;
+        let closed = closed(longest).or_else(|| links.iter().rev().find_map(closed));
+        (longest.queue.peak_frames > 0 || closed.is_some()).then(|| Queue { closed, ..longest.queue.clone() })
     }
 }
 

@@ -70,7 +70,7 @@ pub struct Times {
     pub produced_us: u64,
 }
 
-/// What waited in the server for one subscriber.
+/// What waited in the server for one subscriber: on that of its connections on which most did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Queue {
@@ -78,7 +78,7 @@ pub struct Queue {
     pub peak_frames: u64,
     /// Their bytes, at most.
     pub peak_bytes: u64,
-    /// Frames that still waited when the connection ended, of the last one.
+    /// Frames that still waited when the connection ended.
     pub at_close_frames: u64,
     /// Their bytes.
     pub at_close_bytes: u64,

@@ -1,5 +1,7 @@
 //! An outside runtime that ends a server which looks idle to it.
 
+use std::time::Duration;
+
 use tokio::time::{Instant, sleep};
 
 use crate::agent_server::link::Target;
@@ -17,7 +19,7 @@ pub(super) async fn watch(stage: Stage, target: Target, policy: IdlePolicy, bega
         // A server that does not answer looks neither busy nor idle.
         let Ok(info) = rest::server_info(&target).await else { continue };
         let Some(idle_s) = info["idle_time"].as_u64() else { continue };
-        if idle_s < policy.reap_after.as_secs() {
+        if Duration::from_secs(idle_s) < policy.reap_after {
             continue;
         }
         let (running, at) = (server.is_running(), began.elapsed());

@@ -237,7 +237,7 @@ fn a_server_that_sends_out_of_order_or_twice_is_not_the_rig() {
             said(capture).swap(a, b);
         }
     });
-    assert_eq!(swapped, (10, "corrupted - order_changed".to_owned()));
+    assert_eq!(swapped, (10, "reordered - order_changed".to_owned()));
     let twice = judged(PYTHON, |capture| {
         let (at, id) = (delta(capture, "two"), id_of(capture, "two"));
         let copy = frames(capture)[at].clone();

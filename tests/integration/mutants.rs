@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use skewlab::judge::exit_code;
 use skewlab::record::{CellResult, Hop, Reason, Run, Scope, Signal, Verdict};
 
+use crate::bent::{self, Bent};
 use crate::runs::{Folder, at, ended, plan, run, skewlab};
 
 const SERVER: &str = "1.58.2";
@@ -26,6 +27,8 @@ enum Broken {
     Budget(&'static str, &'static str),
     /// A fault of the session feed, seen by this consumer of the variant named first.
     Feed(&'static str, &'static str, &'static str),
+    /// A fault in time; the neighbour is the same cell without it, on this server.
+    Fault(fn() -> Bent, &'static str),
     /// Nothing: this client on this server is the case.
     Pair(&'static str, &'static str),
 }
@@ -41,11 +44,11 @@ const fn case(broken: Broken, verdict: Verdict, lost_at: Option<Hop>, reason: Op
     Case { broken, verdict, lost_at, reason }
 }
 
-const CASES: [Case; 23] = {
-    use Broken::{Budget, Client, Duty, Feed, Frame, Pair, Server};
+const CASES: [Case; 29] = {
+    use Broken::{Budget, Client, Duty, Fault, Feed, Frame, Pair, Server};
     use Verdict::{
-        ByDesign, Corrupted, Delivered, Divergent, Duplicated, DurableLoss, Invalid, Leaked, LoudLoss,
-        NotRun, OverBudget, SilentLoss,
+        ByDesign, Corrupted, Delivered, Divergent, Duplicated, DurableLoss, Invalid, Late, Leaked, LoudLoss,
+        NotRun, NotStreamed, OverBudget, Reaped, Reordered, SilentLoss, Stalled, Unbounded,
     };
     let (lost, refused) = (Some(Hop::Delivered), Some(Hop::Decoded));
     [
@@ -70,6 +73,12 @@ const CASES: [Case; 23] = {
         case(Duty("1.43.1", "idle"), Leaked, None, Some("leaked_to_idle")),
         case(Budget("1.43.1", "telemetry_deltas = 0"), OverBudget, None, Some("telemetry_deltas")),
         case(Feed("mirrored", "renderer", "kill-between@4"), Divergent, None, Some("sources_differ")),
+        case(Fault(bent::swapped, SERVER), Reordered, None, Some("order_changed")),
+        case(Fault(bent::late, SERVER), Late, None, Some("after_the_reply")),
+        case(Fault(bent::held, SERVER), NotStreamed, None, Some("held_to_the_end")),
+        case(Fault(bent::neighbours, "1.22.0"), Stalled, None, Some("peer_stalled")),
+        case(Fault(bent::piled, SERVER), Unbounded, None, Some("no_limit")),
+        case(Fault(bent::long, "1.45.0"), Reaped, None, Some("looked_idle")),
         case(Pair(SERVER, "browser-1.0.0-alpha.10"), ByDesign, None, None),
         case(Pair(SERVER, PYTHON), Delivered, None, None),
     ]
@@ -142,6 +151,9 @@ fn pair(case: &Case) -> ((CellResult, u8), Option<(CellResult, u8)>) {
         Broken::Feed(variant, consumer, fault) => {
             let one = |fault: &str, expect: &str| feed(&folder, [variant, consumer, fault], expect);
             (one(fault, expect), Some(one("none", "delivered")))
+        }
+        Broken::Fault(bent, server) => {
+            (bent().ends(case.verdict), Some(bent().quiet().on(server).ends(Verdict::Delivered)))
         }
         Broken::Pair(server, client) => (one(server, client, "none", store, expect), None),
     }

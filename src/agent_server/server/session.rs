@@ -180,7 +180,8 @@ impl SessionSocket {
     }
 
     /// Writes what is queued until the connection ends; returns why, if the server ends it. A budget that is
-    /// spent ends it at once: what is queued, and even a write under way, is given up.
+    /// spent ends it at once: what is queued is given up. A frame whose write is under way cannot be called back, and goes out
+    /// before the close.
     async fn drain(&self, sink: &mut SplitSink<Socket, Message>) -> Option<&'static str> {
         loop {
             let next = {
@@ -195,10 +196,18 @@ impl SessionSocket {
                 continue;
             };
             let bytes = text.len();
-            let sent = tokio::select! {
+            let taken = tokio::select! {
                 biased;
-                sent = sink.send(Message::text(text)) => Some(sent.is_ok()),
+                taken = sink.feed(Message::text(text)) => Some(taken.is_ok()),
                 () = self.spent() => None,
+            };
+            let sent = match taken {
+                Some(true) => tokio::select! {
+                    biased;
+                    out = sink.flush() => Some(out.is_ok()),
+                    () = self.spent() => Some(true),
+                },
+                other => other,
             };
             lock(&self.state).pending_bytes -= bytes;
             let reason = match sent {

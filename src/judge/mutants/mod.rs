@@ -4,6 +4,7 @@
 mod budget;
 mod feed;
 mod loss;
+mod pace;
 mod wrong;
 
 use super::judge;
