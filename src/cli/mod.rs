@@ -35,6 +35,7 @@ mod report;
 mod reports;
 mod screen;
 mod serve;
+mod shown;
 mod talk;
 
 use std::process::ExitCode;

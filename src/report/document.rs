@@ -3,8 +3,10 @@
 use std::io::{self, Write};
 
 use super::{
-    attach_json, attach_table, bench_json, bench_table, certificate_table, feed_bench_json, feed_bench_table,
-    idle_json, idle_table, json, live_bench_json, live_bench_table, live_idle_table, matrix_table,
+    attach_json, attach_table, bench_json, bench_table, certificate_table, client_bench_json, client_bench_table,
+    compare_json, compare_table, contract_json, contract_table, feed_bench_json, feed_bench_table, idle_json,
+    idle_table, interleaved_json, interleaved_table, json, live_bench_json, live_bench_table, live_idle_table,
+    matrix_table,
 };
 use crate::record::Document;
 
@@ -19,6 +21,10 @@ pub fn document_table(document: &Document, width: Option<usize>, out: &mut dyn W
         Document::Idle(idle) => idle_table(idle, out),
         Document::Attach(attach) => attach_table(attach, out),
         Document::Certificate(certificate) => certificate_table(std::slice::from_ref(&**certificate), out),
+        Document::ClientBench(bench) => client_bench_table(bench, out),
+        Document::Interleaved(interleaved) => interleaved_table(interleaved, out),
+        Document::Comparison(comparison) => compare_table(comparison, out),
+        Document::Contract(contract) => contract_table(contract, out),
     }
 }
 
@@ -33,5 +39,9 @@ pub fn document_json(document: &Document, out: &mut dyn Write) -> io::Result<()>
         Document::Idle(idle) => idle_json(idle, out),
         Document::Attach(attach) => attach_json(attach, out),
         Document::Certificate(certificate) => live_bench_json(&**certificate, out),
+        Document::ClientBench(bench) => client_bench_json(bench, out),
+        Document::Interleaved(interleaved) => interleaved_json(interleaved, out),
+        Document::Comparison(comparison) => compare_json(std::slice::from_ref(&**comparison), out),
+        Document::Contract(contract) => contract_json(contract, out),
     }
 }
