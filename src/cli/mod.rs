@@ -30,6 +30,8 @@ mod live;
 mod matrix;
 mod model;
 mod next;
+#[cfg(test)]
+mod pipelines;
 mod plan;
 mod report;
 mod reports;

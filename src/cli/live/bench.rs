@@ -215,4 +215,3 @@ fn writable(file: Option<&Path>) -> Result<(), CliError> {
     let dir = file.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."));
     report::writable(dir).map_err(|e| CliError::Usage(e.to_string()))
 }
-
