@@ -120,7 +120,13 @@ pub(super) fn run(args: &BenchFeed) -> Result<ExitCode, CliError> {
     }
     let bench = suite::feed(&settings, &variants, policy, &stop, &progress).map_err(CliError::from)?;
     clear();
-    show_and_keep(&bench, args.out.as_deref(), args.format, report::feed_bench_json, report::feed_bench_table)?;
+    show_and_keep(
+        &bench,
+        args.out.as_deref(),
+        args.format,
+        report::feed_bench_json,
+        report::feed_bench_table,
+    )?;
     Ok(if bench.complete { ExitCode::AllAsExpected } else { ExitCode::RigInvalid })
 }
 

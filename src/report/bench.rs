@@ -160,7 +160,10 @@ fn models(models: &[Model]) -> Option<Table> {
 }
 
 fn ratios(ratios: &[Ratio]) -> Option<Table> {
-    table(&["of", "against", "subscribers", "ratio", "95 %", "A/A", ""], ratios.iter().map(ratio_row).collect())
+    table(
+        &["of", "against", "subscribers", "ratio", "95 %", "A/A", ""],
+        ratios.iter().map(ratio_row).collect(),
+    )
 }
 
 /// CPU of one subject over another's with interval and control, and what may be said: a row for every reader.

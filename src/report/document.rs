@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use super::{
-    attach_json, attach_table, bench_json, bench_table, certificate_table, client_bench_json, client_bench_table,
-    compare_json, compare_table, contract_json, contract_table, feed_bench_json, feed_bench_table, idle_json,
-    idle_table, interleaved_json, interleaved_table, json, live_bench_json, live_bench_table, live_idle_table,
-    matrix_table,
+    attach_json, attach_table, bench_json, bench_table, certificate_table, client_bench_json,
+    client_bench_table, compare_json, compare_table, contract_json, contract_table, feed_bench_json,
+    feed_bench_table, idle_json, idle_table, interleaved_json, interleaved_table, json, live_bench_json,
+    live_bench_table, live_idle_table, matrix_table,
 };
 use crate::record::Document;
 

@@ -90,6 +90,13 @@ fn document(name: &str) -> Value {
     fixtures::json(name)
 }
 
+/// A socket that was refused: the one text that the page has of it.
+fn client_bench() -> Value {
+    let mut bench = document("results/bench-client_v1.json");
+    bench["refused"]["a reason"] = 1.into();
+    bench
+}
+
 fn live_bench() -> Value {
     json!({
         "schema": "skewlab.live-bench/1", "skewlab": "0.1.0", "complete": true,
@@ -145,7 +152,7 @@ pub(crate) fn all_hostile() -> Vec<Document> {
         live_bench(),
         live_idle(),
         document("results/idle_v1.json"),
-        document("results/bench-client_v1.json"),
+        client_bench(),
         document("results/interleaved_v1.json"),
         document("results/comparison_v1.json"),
         document("results/contract_v1.json"),

@@ -8,9 +8,7 @@ use skewlab::agent_server::server::net::Listening;
 use skewlab::agent_server::server::{Chunk, Clock, Finish, Script, Server, ServerConfig};
 use skewlab::record::client_bench::Counts;
 use skewlab::seed::Seed;
-use skewlab::swarm::{
-    Block, Closed, Conduct, ConnectReport, GroupReport, Pace, Refused, SocketSpec, Swarm,
-};
+use skewlab::swarm::{Block, Closed, Conduct, ConnectReport, GroupReport, Pace, Refused, SocketSpec, Swarm};
 use skewlab::wire::numbered;
 
 use crate::fixtures::KEY;

@@ -41,13 +41,7 @@ pub(super) fn comparison(of: &Comparison, id: String, title: String) -> askama::
     let groups = compare::groups(of);
     let rows = groups.iter().map(|group| {
         let places = compare::places(&group.cells, of.kind, str::to_owned);
-        vec![
-            group.count.to_owned(),
-            gates(group.gates),
-            group.base.clone(),
-            group.head.clone(),
-            places,
-        ]
+        vec![group.count.to_owned(), gates(group.gates), group.base.clone(), group.head.clone(), places]
     });
     shown.table("Exact counts that differ", &["count", "exit code", "before", "now", "where"], rows);
     let micros = |ns: f64| format!("{:.2}", ns / 1e3);
@@ -146,7 +140,8 @@ pub(super) fn interleaved(of: &Interleaved, id: String, title: String) -> askama
 pub(super) fn contract(of: &ContractReport, id: String, title: String) -> askama::Result<Section> {
     let against = of.against.as_ref().map_or_else(String::new, |a| format!(", held against {}", party(a)));
     let types = of.types.as_ref().map_or_else(String::new, |t| format!("; generated types: {t}"));
-    let mut shown = Measured { lead: format!("{}{against}{types}.", party(&of.subject)), ..Measured::default() };
+    let mut shown =
+        Measured { lead: format!("{}{against}{types}.", party(&of.subject)), ..Measured::default() };
     for stale in &of.stale {
         shown.note(Tone::Warn, format!("No finding is called {stale}, which is expected."));
     }
@@ -167,7 +162,8 @@ pub(super) fn contract(of: &ContractReport, id: String, title: String) -> askama
         ]
     });
     shown.table("What was found", &["how bad", "id", "what", "breaks", "do"], rows);
-    let asked = of.clients.iter().map(|c| vec![c.name.clone(), if c.certified { "yes" } else { "no" }.to_owned()]);
+    let asked =
+        of.clients.iter().map(|c| vec![c.name.clone(), if c.certified { "yes" } else { "no" }.to_owned()]);
     shown.table("Clients that were asked", &["client", "certified"], asked);
     let open = of.findings.iter().filter(|f| !f.expected && f.severity.breaks()).count() as u64;
     let silent = of.findings.iter().filter(|f| !f.expected && f.severity == Severity::Silent).count();

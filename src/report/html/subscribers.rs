@@ -25,9 +25,9 @@ pub(super) fn section(bench: &ClientBench, id: String, title: String) -> askama:
         shown.note(Tone::Warn, "Interrupted: this is what was measured until then.");
     }
     let away = [("not ready", &bench.refused), ("closed", &bench.closed)];
-    let rows = away
-        .into_iter()
-        .flat_map(|(what, by)| by.iter().map(move |(why, n)| vec![what.to_owned(), n.to_string(), why.clone()]));
+    let rows = away.into_iter().flat_map(|(what, by)| {
+        by.iter().map(move |(why, n)| vec![what.to_owned(), n.to_string(), why.clone()])
+    });
     shown.table("Sockets that were not there to the end", &["what", "sockets", "reason"], rows);
     let wrong = bench.counts.map(|counts| noticed(&counts, bench.ends_missing())).unwrap_or_default();
     let rows = wrong.into_iter().map(|(n, what, how)| vec![what.to_owned(), n.to_string(), how.to_owned()]);
@@ -64,7 +64,9 @@ pub(super) fn section(bench: &ClientBench, id: String, title: String) -> askama:
         ExitCode::AllAsExpected => (Tone::Good, "Nothing is missing".to_owned()),
         ExitCode::NothingRan => (Tone::Warn, "Nothing streamed".to_owned()),
         ExitCode::Unexpected => (Tone::Bad, "Text did not arrive as it should".to_owned()),
-        _ => (Tone::Bad, "Not every socket was there to the end, so this says less than it claims".to_owned()),
+        _ => {
+            (Tone::Bad, "Not every socket was there to the end, so this says less than it claims".to_owned())
+        }
     };
     shown.section(id, title, headline)
 }
