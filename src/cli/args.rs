@@ -127,6 +127,9 @@ pub(super) struct BenchClient {
     /// Let the server be on another machine
     #[arg(long)]
     pub(super) allow_remote: bool,
+    /// Write the JSON into this file
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
     /// What goes to standard output
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub(super) format: Format,

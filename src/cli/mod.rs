@@ -30,11 +30,14 @@ mod live;
 mod matrix;
 mod model;
 mod next;
+#[cfg(test)]
+mod pipelines;
 mod plan;
 mod report;
 mod reports;
 mod screen;
 mod serve;
+mod shown;
 mod talk;
 
 use std::process::ExitCode;

@@ -7,6 +7,7 @@ pub mod baseline;
 pub mod bench;
 pub mod budget;
 pub mod certificate;
+pub mod client_bench;
 pub mod comparison;
 pub mod contract;
 pub mod cost;

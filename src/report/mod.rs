@@ -42,7 +42,7 @@ pub use baseline::{baseline_lines, baseline_table};
 pub use bench::{bench_json, bench_table};
 pub use certificate::certificate_table;
 pub use check::{CheckedFrame, check_table};
-pub use client_bench::{CLIENT_BENCH_SCHEMA, ClientBench, client_bench_table};
+pub use client_bench::{client_bench_json, client_bench_table};
 pub use compare::{compare_json, compare_markdown, compare_table};
 pub use contract::{contract_json, contract_table};
 pub use csv::csv;

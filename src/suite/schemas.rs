@@ -10,6 +10,7 @@ use crate::agent_server::profile::{ClientFile, ServerFile};
 use crate::record::attach::{ATTACH_SCHEMA, AttachReport};
 use crate::record::bench::{BENCH_SCHEMA, Bench};
 use crate::record::certificate::{CERTIFICATE_SCHEMA, Certificate};
+use crate::record::client_bench::{CLIENT_BENCH_SCHEMA, ClientBench};
 use crate::record::comparison::{COMPARISON_SCHEMA, Comparison};
 use crate::record::contract::{CONTRACT_SCHEMA, ContractReport};
 use crate::record::feed_bench::{FEED_BENCH_SCHEMA, FeedBench};
@@ -52,6 +53,7 @@ pub fn all() -> Vec<FileSchema> {
         result::<LiveBench>(LIVE_BENCH_SCHEMA, "The result of `skewlab live bench fanout`"),
         result::<LiveIdleReport>(LIVE_IDLE_SCHEMA, "The result of `skewlab live idle`"),
         result::<Certificate>(CERTIFICATE_SCHEMA, "A certificate of `skewlab calibrate`"),
+        result::<ClientBench>(CLIENT_BENCH_SCHEMA, "The result of `skewlab bench client`"),
         result::<Interleaved>(INTERLEAVED_SCHEMA, "The result of `skewlab bench … --against`"),
         result::<Comparison>(COMPARISON_SCHEMA, "The result of `skewlab compare`"),
         result::<ContractReport>(CONTRACT_SCHEMA, "The result of `skewlab contract`"),

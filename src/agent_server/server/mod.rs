@@ -5,6 +5,7 @@
 //! through the event log first. What happens is noted in `notes`, per connection.
 
 mod api;
+mod burden;
 pub mod bus;
 mod clock;
 pub mod conversation;
