@@ -34,7 +34,7 @@ fn a_kept_file_of_every_kind_is_shown_in_every_format_that_has_a_form_for_it() {
                     assert_eq!(now, serde_json::from_str::<Value>(&then).unwrap(), "{name}");
                 }
                 "html" => {
-                    assert!(shown.starts_with("<!DOCTYPE html>") && shown.contains("</main>"), "{name}")
+                    assert!(shown.starts_with("<!DOCTYPE html>") && shown.contains("</main>"), "{name}");
                 }
                 _ => assert!(shown.lines().count() >= 2, "{name}: {shown}"),
             }
