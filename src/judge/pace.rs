@@ -4,7 +4,7 @@
 //! not have: a quarter of a second over a quiet run of the same cell, and nine tenths of a stream of at least a second.
 
 use super::align::Kind;
-use super::evidence::Evidence;
+use super::evidence::{ClassText, Evidence};
 use crate::record::{Finding, Reason, Verdict};
 use crate::unit::Tally;
 
@@ -36,7 +36,7 @@ pub(super) fn not_streamed(evidence: &Evidence) -> Option<Finding> {
     if !whole || !long || first.saturating_mul(100) < produced.saturating_mul(HELD_PERCENT) {
         return None;
     }
-    let amount = evidence.shown().map(|text| text.ledger_delivered()).sum();
+    let amount = evidence.shown().map(ClassText::ledger_delivered).sum();
     let (first, produced) = (seconds(first), seconds(produced));
     let note =
         format!("the model streamed for {produced}, and its first text came {first} after it was made");

@@ -123,6 +123,22 @@ fn load_stalls(cell: &Cell) -> Duration {
     cell.workload.stalls().into_iter().map(|(_, time)| time).sum()
 }
 
+/// What the cell's server is started with.
+fn config(cell: &Cell, script: Script, seed: Seed) -> ServerConfig {
+    ServerConfig {
+        keys: vec![RIG_KEY.to_owned()],
+        script,
+        mutation: cell.mutation.clone(),
+        seed,
+        sinks: vec![sink(cell)],
+        keeps_notes: true,
+        telemetry: true,
+        auto_title: true,
+        faults: director::stream_faults(&cell.faults),
+        mortal: cell.idle_policy.is_some() || cell.faults.iter().any(|fault| fault.kind.needs_mortal()),
+    }
+}
+
 /// The parties of one cell.
 struct Cast<'a> {
     server: &'a Profile<ServerTraits>,
@@ -144,18 +160,7 @@ async fn attended(
     let length = script.gap.saturating_mul(chunks).saturating_add(load_stalls(cell));
     let user = script.user.clone();
     let faults = &cell.faults[..];
-    let config = ServerConfig {
-        keys: vec![RIG_KEY.to_owned()],
-        script,
-        mutation: cell.mutation.clone(),
-        seed,
-        sinks: vec![sink(cell)],
-        keeps_notes: true,
-        telemetry: true,
-        auto_title: true,
-        faults: director::stream_faults(faults),
-        mortal: cell.idle_policy.is_some() || faults.iter().any(|fault| fault.kind.needs_mortal()),
-    };
+    let config = config(cell, script, seed);
     let server_clock = if clock == ClockKind::Virtual { Clock::fixed() } else { Clock::wall() };
     let server = Server::new(cast.server, config, server_clock);
     let stage = Stage::of(&server);
@@ -224,15 +229,7 @@ async fn attended(
     // A fault may have started another turn, on another server.
     let server = stage.server().unwrap_or(server);
     timeout(limit, server.idle()).await.map_err(|_| CellFault::Deadline(limit.as_secs()))?;
-    let reaped = match watched {
-        Some(watched) if watched.is_finished() => watched.await.ok(),
-        // What happens to a server that has nothing more to do is no question of a cell.
-        Some(watched) => {
-            watched.abort();
-            None
-        }
-        None => None,
-    };
+    let reaped = reaper::ended(watched).await;
     set.ways.iter().for_each(|way| way.release());
     settle(clock, cast.server, &server, &cell.sink).await;
     stop.send_replace(true);

@@ -67,7 +67,7 @@ impl Ends<'_> {
     /// How the text came in time. None where nothing came.
     pub(super) fn times(&self, shows: &[Class]) -> Option<Times> {
         let (mut delays, mut arrivals, mut first) = (Vec::new(), Vec::new(), None);
-        let shown = |piece: &Piece| piece.class != Class::Empty && shows.contains(&piece.class);
+        let due = |piece: &Piece| piece.class != Class::Empty && shows.contains(&piece.class);
         for (origin, k) in self.read_frames() {
             let (Some(receipt), Some(at)) =
                 (k.and_then(|k| self.trace.receipts.get(k)), k.and_then(|k| self.read.at.get(k)))
@@ -78,7 +78,7 @@ impl Ends<'_> {
             else {
                 continue;
             };
-            if pieces.iter().any(shown) {
+            if pieces.iter().any(due) {
                 first = first.or(Some(*at));
             }
             if let Some(produced) = self.notes.produced_at.get(piece as usize) {
@@ -88,13 +88,13 @@ impl Ends<'_> {
         }
         let mut gaps: Vec<u64> = arrivals.windows(2).map(|two| micros(two[0], two[1])).collect();
         let made = self.notes.server.produced.iter().zip(&self.notes.produced_at);
-        let mut made = made.filter(|(piece, _)| shown(piece)).map(|(_, at)| *at);
+        let mut made = made.filter(|(piece, _)| due(piece)).map(|(_, at)| *at);
         let begun = made.next();
         let times = Times {
             delay: Spread::of(&mut delays),
             gap: Spread::of(&mut gaps),
             first_us: begun.zip(first).map(|(begun, first)| micros(begun, first)),
-            produced_us: begun.zip(made.last()).map_or(0, |(begun, ended)| micros(begun, ended)),
+            produced_us: begun.zip(made.next_back()).map_or(0, |(begun, ended)| micros(begun, ended)),
         };
         (times.delay.count > 0).then_some(times)
     }
