@@ -65,7 +65,9 @@ fn forty_minutes(c: &mut Criterion) {
     let lost = once[0].produced.len() - once[0].delivered.len();
     assert!((20..60).contains(&lost), "a second of each reconnect: {lost}");
     c.bench_function("forty minutes, twenty reconnects", |b| {
-        b.iter(|| run_cell(black_box(&cells[0]), &parties, ClockKind::Virtual, Seed(1)).expect("the cell runs"));
+        b.iter(|| {
+            run_cell(black_box(&cells[0]), &parties, ClockKind::Virtual, Seed(1)).expect("the cell runs")
+        });
     });
 }
 

@@ -168,15 +168,7 @@ async fn attended(
     // A fault may have started another turn, on another server.
     let server = stage.server().unwrap_or(server);
     timeout(limit, server.idle()).await.map_err(|_| CellFault::Deadline(limit.as_secs()))?;
-    let reaped = match watched {
-        Some(watched) if watched.is_finished() => watched.await.ok(),
-        // What happens to a server that has nothing more to do is no question of a cell.
-        Some(watched) => {
-            watched.abort();
-            None
-        }
-        None => None,
-    };
+    let reaped = reaper::ended(watched).await;
     set.ways.iter().for_each(|way| way.release());
     settle(clock, cast.server, &server, &cell.sink).await;
     if !cell.faults.is_empty() {

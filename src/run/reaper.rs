@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 
 use crate::agent_server::link::Target;
@@ -27,4 +28,15 @@ pub(super) async fn watch(stage: Stage, target: Target, policy: IdlePolicy, bega
         server.die();
         return Reaped { at_ms: u64::try_from(at.as_millis()).unwrap_or(u64::MAX), idle_s, running };
     }
+}
+
+/// What came of a watch, once the turns of the cell are over: what happens to a server that has nothing more to do is no
+/// question of a cell.
+pub(super) async fn ended(watch: Option<JoinHandle<Reaped>>) -> Option<Reaped> {
+    let watch = watch?;
+    if watch.is_finished() {
+        return watch.await.ok();
+    }
+    watch.abort();
+    None
 }

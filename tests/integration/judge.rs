@@ -250,16 +250,16 @@ fn a_server_that_sends_out_of_order_or_twice_is_not_the_rig() {
 }
 
 #[test]
-fn deltas_after_the_reply_did_not_stream() {
+fn deltas_after_the_reply_are_late() {
     for id in [PYTHON, TYPESCRIPT] {
         let late = judged(id, |capture| {
             late_frames(capture);
             late_reports(capture);
         });
-        assert_eq!(late, (10, "silent_loss delivered after_the_reply".to_owned()), "{id}");
+        assert_eq!(late, (10, "late - after_the_reply".to_owned()), "{id}");
     }
     let late = judged(LIVE_CLIENT, late_reports);
-    assert_eq!(late, (10, "silent_loss delivered after_the_reply".to_owned()));
+    assert_eq!(late, (10, "late - after_the_reply".to_owned()));
     // What only the record of the wire says is a contradiction.
     for id in [BROWSER, LIVE_SERVER] {
         let (code, findings) = judged(id, late_frames);

@@ -11,12 +11,15 @@ use crate::runs::{Folder, at, ended, plan, run, skewlab};
 
 const SERVER: &str = "1.58.2";
 const PYTHON: &str = "python-1.58.2";
+const TYPESCRIPT: &str = "typescript-1.39.0";
 
 /// Which party is broken, and how.
 #[derive(Clone, Copy)]
 enum Broken {
     /// `[mutant]` of a server that otherwise is 1.58.2.
     Server(&'static str),
+    /// The same before a client that does not read the events again when the run is over.
+    Unmended(&'static str),
     /// `[mutant]` of a client that otherwise is the profile named first.
     Client(&'static str, &'static str),
     /// A frame mutation, seen by this client.
@@ -45,7 +48,7 @@ const fn case(broken: Broken, verdict: Verdict, lost_at: Option<Hop>, reason: Op
 }
 
 const CASES: [Case; 29] = {
-    use Broken::{Budget, Client, Duty, Fault, Feed, Frame, Pair, Server};
+    use Broken::{Budget, Client, Duty, Fault, Feed, Frame, Pair, Server, Unmended};
     use Verdict::{
         ByDesign, Corrupted, Delivered, Divergent, Duplicated, DurableLoss, Invalid, Late, Leaked, LoudLoss,
         NotRun, NotStreamed, OverBudget, Reaped, Reordered, SilentLoss, Stalled, Unbounded,
@@ -55,7 +58,7 @@ const CASES: [Case; 29] = {
         case(Server("repeat_every = 2"), Duplicated, None, Some("text_twice")),
         case(Server("drop_every = 2"), SilentLoss, Some(Hop::Sent), Some("mutant_drop")),
         case(Server("alter_every = 2"), Corrupted, None, Some("text_altered")),
-        case(Server("drop_durable_every = 2"), DurableLoss, Some(Hop::Sent), Some("not_sent")),
+        case(Unmended("drop_durable_every = 2"), DurableLoss, Some(Hop::Sent), Some("not_sent")),
         case(Server("forget_every = 2"), Invalid, None, Some("rig_fault")),
         case(Server("store_deltas = true"), Leaked, None, Some("leaked_to_event_store")),
         case(Server("panic = true"), Invalid, None, Some("panicked")),
@@ -66,7 +69,7 @@ const CASES: [Case; 29] = {
         case(Client(PYTHON, "reject_durables = true"), DurableLoss, refused, Some("mutant_rejected")),
         case(Client(PYTHON, "panic = true"), Invalid, None, Some("panicked")),
         case(Client("browser-1.20.0", "drop_every = 3"), SilentLoss, lost, Some("mutant_dropped")),
-        case(Frame("!not json{", "typescript-1.39.0"), LoudLoss, Some(Hop::Parsed), Some("not_json")),
+        case(Frame("!not json{", TYPESCRIPT), LoudLoss, Some(Hop::Parsed), Some("not_json")),
         case(Frame("!not json{", PYTHON), SilentLoss, Some(Hop::Parsed), Some("not_json")),
         case(Duty("1.43.1", "webhook"), Leaked, None, Some("leaked_to_webhook")),
         case(Duty("1.43.1", "telemetry"), Leaked, None, Some("leaked_to_telemetry")),
@@ -127,6 +130,11 @@ fn pair(case: &Case) -> ((CellResult, u8), Option<(CellResult, u8)>) {
             folder.profile("servers", "1.58.2+broken", SERVER, &format!("[mutant]\n{mutant}"));
             let broken = one("1.58.2+broken", PYTHON, "none", store, expect);
             (broken, Some(one(SERVER, PYTHON, "none", store, "delivered")))
+        }
+        Broken::Unmended(mutant) => {
+            folder.profile("servers", "1.58.2+broken", SERVER, &format!("[mutant]\n{mutant}"));
+            let broken = one("1.58.2+broken", TYPESCRIPT, "none", store, expect);
+            (broken, Some(one(SERVER, TYPESCRIPT, "none", store, "delivered")))
         }
         Broken::Client(base, mutant) => {
             let name = format!("{base}+broken");

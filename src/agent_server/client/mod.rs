@@ -201,7 +201,8 @@ impl Client {
     pub fn reconcile(&mut self, events: &[Value], trace: &mut ClientTrace) {
         for event in events {
             let Some(id) = event_id(event).filter(|id| !self.taken.contains(id)) else { continue };
-            if self.decoder.decode(Incoming::Text(&event.to_string())).is_ok() {
+            let refused = self.traits.mutant.reject_durables && is_durable(event);
+            if !refused && self.decoder.decode(Incoming::Text(&event.to_string())).is_ok() {
                 self.ended |= turn::ends(event);
                 self.taken.insert(id.clone());
                 trace.recovered.push(id);

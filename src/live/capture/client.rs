@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::late::{is_final, too_late};
+use super::late::is_final;
 use super::observe::Seated;
 use super::server::{WiredFrame, piece, pieces};
 use crate::live::report::{Report, Said};
@@ -19,8 +19,9 @@ use crate::wire::DELTA_KIND;
 /// A frame that reached no callback, and nobody said why.
 const NOT_DELIVERED: Reason = Reason::new("not_delivered");
 
-/// The client's notes as far as its driver's reports tell them.
-pub(super) fn trace(said: &[Said], frames: &[WiredFrame], seated: &Seated<'_>) -> ClientTrace {
+/// The client's notes as far as its driver's reports tell them, and the places of the pieces that it got after the reply among
+/// all that it got.
+pub(super) fn trace(said: &[Said], frames: &[WiredFrame], seated: &Seated<'_>) -> (ClientTrace, Vec<usize>) {
     let mut trace = ClientTrace::default();
     let reports = Reports::of(said, frames);
     let places = reports.places(frames);
@@ -35,7 +36,7 @@ pub(super) fn trace(said: &[Said], frames: &[WiredFrame], seated: &Seated<'_>) -
     for (k, frame) in frames.iter().enumerate() {
         let receipt = if let Some(mine) = places[k] {
             used = used.max(until[k] + 1);
-            reached(said, mine, frame, reports.replied_at, seated)
+            reached(said, mine, frame, seated)
         } else {
             let blamed = blame(said, used, until[k]);
             used = blamed.as_ref().map_or(used, |(at, ..)| at + 1);
@@ -46,9 +47,14 @@ pub(super) fn trace(said: &[Said], frames: &[WiredFrame], seated: &Seated<'_>) -
     for said in said {
         note(&said.what, &mut trace);
     }
-    let in_time = &said[..reports.replied_at];
-    trace.delivered = in_time.iter().filter_map(|s| delivered(&s.what, seated)).flatten().collect();
-    trace
+    let mut late = Vec::new();
+    for (at, said) in said.iter().enumerate() {
+        for piece in delivered(&said.what, seated).into_iter().flatten() {
+            late.extend((at > reports.replied_at).then_some(trace.delivered.len()));
+            trace.delivered.push(piece);
+        }
+    }
+    (trace, late)
 }
 
 /// The reports by the event that they are about.
@@ -138,19 +144,12 @@ pub(in crate::live) fn reason(class: &str, error: &str) -> Reason {
     }
 }
 
-fn reached(
-    said: &[Said],
-    mine: &[usize],
-    frame: &WiredFrame,
-    replied_at: usize,
-    seated: &Seated<'_>,
-) -> Receipt {
+fn reached(said: &[Said], mine: &[usize], frame: &WiredFrame, seated: &Seated<'_>) -> Receipt {
     let none = Reason::new("text_missing");
     let fate = if pieces(&frame.value).is_some() {
-        let arrived = mine.iter().find_map(|at| Some((*at, delivered(&said[*at].what, seated)?)));
+        let arrived = mine.iter().find_map(|at| delivered(&said[*at].what, seated));
         match arrived {
-            Some((at, _)) if at > replied_at => too_late(),
-            Some((_, pieces)) => Fate::Reached { pieces, missing: none },
+            Some(pieces) => Fate::Reached { pieces, missing: none },
             None => Fate::Stopped { hop: Hop::Delivered, reason: seated.not_called() },
         }
     } else {

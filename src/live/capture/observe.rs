@@ -49,15 +49,20 @@ pub fn observe(capture: &Capture, seated: &Seated<'_>) -> Observation {
     let unreadable = capture.sockets.iter().filter_map(|s| s.unreadable.as_ref());
     faults.extend(unreadable.map(|why| format!("the tap: {why}")));
     let foreign = matches!(capture.server, ServerSide::Live { .. });
-    let mut trace = match &capture.client {
-        ClientSide::Library { said } => client::trace(said, &frames, seated),
+    let mut late = Vec::new();
+    let trace = match &capture.client {
+        ClientSide::Library { said } => {
+            let (trace, after) = client::trace(said, &frames, seated);
+            late = after;
+            trace
+        }
         ClientSide::Canvas { seen, console, shown_errors, failed } => {
             canvas::trace(seen, console, shown_errors, failed.as_deref(), &frames, seated.streams)
         }
         ClientSide::Emulated { trace } => *trace.clone(),
     };
     if foreign && matches!(capture.client, ClientSide::Emulated { .. }) {
-        late::take_back(&mut trace, &frames);
+        late = late::places(&trace, &frames);
     }
     if let ClientSide::Canvas { seen, .. } = &capture.client
         && seated.streams
@@ -97,7 +102,7 @@ pub fn observe(capture: &Capture, seated: &Seated<'_>) -> Observation {
         first_frame: None,
         times: None,
         baseline: None,
-        late: Vec::new(),
+        late,
         queue: None,
         reaped: None,
         rig_faults: faults,
