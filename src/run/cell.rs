@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::director::{self, Director, Set};
 use super::evidence::{Against, Read};
@@ -289,12 +289,16 @@ async fn seated(
     Ok(attending)
 }
 
-/// Lets slow ways run empty: until nothing came any more that is more than pongs, or for ten minutes.
+/// Lets ways that stand still come back, and slow ones run empty: until nothing came any more that is more than pongs, or for
+/// ten minutes.
 async fn read_out(clock: ClockKind, set: &Set) {
     let (step, steps) = match clock {
         ClockKind::Virtual => (Duration::from_mins(1), 10),
         ClockKind::Wall => (Duration::from_millis(500), 60),
     };
+    if let Some(at) = set.ways.iter().filter_map(|way| way.waits_until()).max() {
+        sleep_until(at).await;
+    }
     let passed = || set.ways.iter().map(|way| way.passed()).sum::<u64>();
     let mut before = passed();
     for _ in 0..steps {

@@ -137,6 +137,16 @@ impl Conditions {
         !self.state().no_pong
     }
 
+    /// Until when nothing is read on them, if that has an end.
+    pub fn waits_until(&self) -> Option<Instant> {
+        let state = self.state();
+        let end = |until: Option<Until>| match until {
+            Some(Until::Time(at)) => Some(at),
+            _ => None,
+        };
+        [end(state.silent), end(state.stalled)].into_iter().flatten().max()
+    }
+
     /// Bytes that were read under them so far.
     pub fn passed(&self) -> u64 {
         self.state().passed
