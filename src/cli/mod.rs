@@ -14,6 +14,7 @@ mod compare;
 mod contract;
 mod error;
 mod explain;
+mod explore;
 mod fanout;
 mod feed;
 mod generate;
@@ -34,6 +35,7 @@ mod next;
 mod pipelines;
 mod plan;
 mod report;
+mod replay;
 mod reports;
 mod screen;
 mod serve;
@@ -69,6 +71,8 @@ pub fn main() -> ExitCode {
         Command::Plan(plan) => plan::run(plan),
         Command::List(list) => list::run(list),
         Command::Explain(explain) => explain::run(explain),
+        Command::Explore(explore) => explore::run(explore),
+        Command::Replay(replay) => replay::run(replay),
         Command::Check(check) => check::run(check),
         Command::Contract(contract) => contract::run(contract),
         Command::Calibrate(calibrate) => calibrate::run(calibrate),

@@ -13,6 +13,7 @@ pub mod contract;
 pub mod cost;
 pub mod evidence;
 pub mod expectation;
+pub mod explore;
 pub mod extract;
 pub mod feed_bench;
 pub mod figure;
