@@ -34,8 +34,8 @@ mod next;
 #[cfg(test)]
 mod pipelines;
 mod plan;
-mod report;
 mod replay;
+mod report;
 mod reports;
 mod screen;
 mod serve;

@@ -62,7 +62,8 @@ impl Crew {
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
                     for index in shift.stuck(self.patience) {
-                        let why = format!("the cell took more than {} s of real time", self.patience.as_secs());
+                        let why =
+                            format!("the cell took more than {} s of real time", self.patience.as_secs());
                         let result = Err(CellFault::Hung(why));
                         missing -= usize::from(keep(&mut runs, CellRun { index, result, micros: 0 }));
                         start(&shift, &done);

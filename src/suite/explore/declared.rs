@@ -17,7 +17,9 @@ impl Declared {
     pub(super) fn shipped(catalogue: &Catalogue, variants: &Variants) -> Result<Declared, ScenarioError> {
         let mut declared = Declared::default();
         for (path, text) in SHIPPED.iter().chain(FIELD) {
-            let Loaded::AgentServer(scenario) = Loaded::parse(path, text, catalogue, variants)? else { continue };
+            let Loaded::AgentServer(scenario) = Loaded::parse(path, text, catalogue, variants)? else {
+                continue;
+            };
             for cell in expand(&scenario, catalogue, &Selection::default())? {
                 declared.add(&cell);
             }

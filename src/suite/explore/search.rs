@@ -13,9 +13,9 @@ use super::crew::Crew;
 use super::declared::Declared;
 use super::draw::Urn;
 use super::group::{self, Groups, Key, Members};
+use super::healthy;
 use super::keep::{Kept, example, keep};
 use super::specimen::Specimen;
-use super::healthy;
 use crate::agent_server::profile::{Catalogue, ProfileError};
 use crate::record::explore::{Drawn, EXPLORE_SCHEMA, ExploreReport, Group};
 use crate::run::{CellFault, Parties};
@@ -86,7 +86,9 @@ pub enum ExploreError {
     #[error(transparent)]
     Mutation(#[from] MutationError),
     /// No pair of releases is left that has to be well.
-    #[error("none of these pairs is released and called good by the facts of `release-skew`; name other servers or clients")]
+    #[error(
+        "none of these pairs is released and called good by the facts of `release-skew`; name other servers or clients"
+    )]
     NoPair,
 }
 
@@ -183,7 +185,12 @@ impl Explore<'_> {
         Ok(tally)
     }
 
-    fn batch(&self, specimens: &[(u64, Specimen)], crew: &Crew, tally: &mut Tally) -> Result<(), ExploreError> {
+    fn batch(
+        &self,
+        specimens: &[(u64, Specimen)],
+        crew: &Crew,
+        tally: &mut Tally,
+    ) -> Result<(), ExploreError> {
         let cells = specimens.iter().map(|(_, specimen)| specimen.planned());
         let cells: Vec<Planned> = cells.collect::<Result<_, _>>()?;
         let parties = Parties::of(cells.iter().filter_map(Planned::agent_server), self.catalogue)?;
