@@ -108,7 +108,7 @@ fn doubled(view: &str, reply: &str, streamed: &str) -> bool {
     for at in places {
         found = true;
         let rest = print(&[&view[..at], &view[at + reply.len()..]].concat());
-        if !rest.is_empty() && (within(&rest, reply) || within(&rest, streamed)) {
+        if !rest.is_empty() && (within(&rest, reply) || streamed.contains(reply) && within(&rest, streamed)) {
             return true;
         }
     }

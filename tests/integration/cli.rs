@@ -146,9 +146,9 @@ fn own_profiles_extend_released_ones_and_are_held_to_their_words() {
 fn list_and_explain_tell_a_newcomer() {
     for (what, count, name) in [
         ("servers", 19, "1.44.1+throttled"),
-        ("clients", 17, "browser-session"),
-        ("scenarios", 11, "bus-split"),
-        ("verdicts", 12, "silent_loss"),
+        ("clients", 24, "browser-session"),
+        ("scenarios", 60, "bus-split"),
+        ("verdicts", 18, "silent_loss"),
     ] {
         let (code, stdout, _) = ended(&mut skewlab(&["list", what]));
         assert_eq!((code, stdout.lines().count()), (0, count), "{what}");
@@ -157,7 +157,7 @@ fn list_and_explain_tell_a_newcomer() {
     }
     for (what, words) in [
         ("silent_loss", &["verdict", "nothing surfaced", "what to do"][..]),
-        ("over_budget", &["verdict 10 of 12", "more than the scenario's budget", "what to do"]),
+        ("over_budget", &["verdict 16 of 18", "more than the scenario's budget", "what to do"]),
         ("1.44.1", &["server 1.44.1", "covers", "#4689"]),
         ("1.44.1+throttled", &["server 1.44.1+throttled", "What if", "#4706"]),
         ("python-1.47.0", &["client python-1.47.0", "profile python-1.55.1", "callback lists"]),

@@ -52,6 +52,7 @@ fn one_name_runs_them_all_and_each_has_a_name_of_its_own() {
     let (code, _, err) = ended(&mut skewlab(&[
         "live",
         "matrix",
+        "--scenario",
         "local-operator-1350",
         "--servers",
         "emulated:1.58.2",
@@ -62,6 +63,7 @@ fn one_name_runs_them_all_and_each_has_a_name_of_its_own() {
     let (code, _, err) = ended(&mut skewlab(&[
         "live",
         "matrix",
+        "--scenario",
         "xum-2165",
         "--servers",
         "emulated:1.58.2",

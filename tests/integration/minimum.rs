@@ -47,8 +47,8 @@ async fn attended(client: &str, addr: SocketAddr) -> (Attended, Told) {
     let client = Client::new(&choice.profile, None).unwrap();
     // It would try again for ever.
     let failed = async {
-        let failed = phases.wait_for(|phase| *phase == Phase::Failed).await.is_ok();
-        assert!(failed && stop.send(true).is_ok());
+        assert!(phases.wait_for(|phase| *phase == Phase::Failed).await.is_ok());
+        stop.send_replace(true);
     };
     let attend = link::attend_before(&target, traits, client, &phase, stopped, &mut told);
     let (attended, ()) = tokio::join!(attend, failed);

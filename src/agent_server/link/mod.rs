@@ -250,7 +250,7 @@ impl<O: Onlooker> Visit<'_, O> {
                 .await;
                 let _ = timeout(CLOSE_WAIT, leave(&mut socket)).await;
                 match end {
-                    End::Left | End::NotReady => None,
+                    End::Left => None,
                     End::Closed(code) => {
                         if self.waiting.on() && !self.waiting.own_timeout {
                             self.waiting.phase.send_replace(Phase::Failed);

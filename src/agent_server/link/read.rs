@@ -45,8 +45,6 @@ impl<O: Onlooker> Seat<'_, O> {
 pub(super) enum End {
     /// The client left.
     Left,
-    /// The client was not ready in time, and its application was told.
-    NotReady,
     /// With that code, or 1005 and 1006 where none came.
     Closed(u16),
 }
@@ -132,11 +130,8 @@ pub(super) async fn read(
                     if waiting.own_timeout {
                         seat.client.not_ready(&mut seat.trace);
                     }
+                    // Its application was told and has gone on; what its socket still brings shows where frames stop.
                     waiting.phase.send_replace(Phase::Failed);
-                    if waiting.own_timeout {
-                        seat.trace.unread = Some(Reason::CLIENT_LEFT);
-                        return End::NotReady;
-                    }
                 }
             }
             changed = stop.changed() => {

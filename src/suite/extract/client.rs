@@ -8,10 +8,25 @@ use toml::Value;
 use super::claim::{Answer, Claims, is, words};
 use crate::live::extract::Package;
 
+/// Why nothing is said of reconnects.
+const RECONNECT: &str = "not asked: recordings of the packages hold it (tests/fixtures/reconnect)";
+
 /// Traits that no fact is asked for.
-const NOT_ASKED: [(&str, &str); 7] = [
+const NOT_ASKED: [(&str, &str); 19] = [
     ("family", "every package that can be extracted is a Python client"),
     ("guard", "not asked: the event model is the only check that a Python client has had"),
+    ("reconnect.clean", RECONNECT),
+    ("reconnect.abnormal", RECONNECT),
+    ("reconnect.refused", RECONNECT),
+    ("reconnect.fatal", RECONNECT),
+    ("reconnect.first_s", RECONNECT),
+    ("reconnect.factor", RECONNECT),
+    ("reconnect.most_s", RECONNECT),
+    ("reconnect.open_timeout_s", RECONNECT),
+    ("reconnect.keepalive.every_s", RECONNECT),
+    ("reconnect.keepalive.timeout_s", RECONNECT),
+    ("reconnect.reconcile", RECONNECT),
+    ("reconnect.rereads", RECONNECT),
     ("application.kind", "not asked: what is behind the callbacks is not in the package"),
     ("failure.not_ready.signal", "not asked: it takes a server that never says that it is ready"),
     ("failure.reread.signal", "not asked: it takes a server whose events are refused, over REST too"),
