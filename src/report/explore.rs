@@ -8,8 +8,8 @@ use comfy_table::{Cell, CellAlignment, Table};
 
 use super::style::{mark, paint, style};
 use super::words::cell_line;
-use crate::record::explore::{Coverage, Drawn, Example, ExploreReport, Group, Size};
-use crate::record::{CellResult, Hop, Reason, Verdict};
+use crate::record::explore::{Coverage, Drawn, ExploreReport, Group, Size};
+use crate::record::{CellResult, Hop, Reason, Signal};
 
 /// Pairs that nobody tried, at most so many of each kind.
 const UNTRIED: usize = 4;
@@ -57,24 +57,58 @@ fn groups(of: &[&Group]) -> String {
     format!("{} of {}", count(of.len() as u64, "group"), count(cells, "cell"))
 }
 
+/// Groups that differ in the client only.
+struct Kind<'a> {
+    /// The one that is shown: shrunk if any is.
+    shown: &'a Group,
+    clients: Vec<&'a str>,
+    signal: Signal,
+    cells: u64,
+}
+
+/// A kind a row, in the order of the groups.
+fn kinds<'a>(groups: &[&'a Group]) -> Vec<Kind<'a>> {
+    let mut kinds: Vec<Kind<'a>> = Vec::new();
+    for group in groups {
+        let end = |group: &Group| (group.verdict, group.lost_at, group.reason.clone());
+        match kinds.iter_mut().find(|kind| end(kind.shown) == end(group)) {
+            Some(kind) => {
+                kind.clients.push(&group.client);
+                kind.signal = kind.signal.max(group.signal);
+                kind.cells += group.cells;
+                if kind.shown.example.shrunk.is_none() && group.example.shrunk.is_some() {
+                    kind.shown = group;
+                }
+            }
+            None => kinds.push(Kind {
+                shown: group,
+                clients: vec![&group.client],
+                signal: group.signal,
+                cells: group.cells,
+            }),
+        }
+    }
+    kinds
+}
+
 fn table(groups: &[&Group], dir: &Path, out: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new();
     table.load_style(NOTHING);
-    table.set_header(["", "lost at", "reason", "client", "signal", "cells", "an example"]);
-    for group in groups {
+    table.set_header(["", "lost at", "reason", "signal", "clients", "cells", "an example"]);
+    let kinds = kinds(groups);
+    for Kind { shown, clients, signal, cells } in &kinds {
         let word = |word: Option<&str>| Cell::new(word.unwrap_or("-"));
         table.add_row([
-            Cell::new(mark(group.verdict)),
-            word(group.lost_at.map(Hop::as_str)),
-            word(group.reason.as_ref().map(Reason::as_str)),
-            Cell::new(&group.client),
-            Cell::new(group.signal.as_str()),
-            Cell::new(group.cells).set_alignment(CellAlignment::Right),
-            Cell::new(shown(&group.example)),
+            Cell::new(mark(shown.verdict)),
+            word(shown.lost_at.map(Hop::as_str)),
+            word(shown.reason.as_ref().map(Reason::as_str)),
+            Cell::new(signal.as_str()),
+            Cell::new(clients.len()).set_alignment(CellAlignment::Right),
+            Cell::new(cells).set_alignment(CellAlignment::Right),
+            Cell::new(example(shown)),
         ]);
     }
-    let verdicts: Vec<Option<Verdict>> = groups.iter().map(|group| Some(group.verdict)).collect();
-    let mut verdicts = std::iter::once(None).chain(verdicts);
+    let mut verdicts = std::iter::once(None).chain(kinds.iter().map(|kind| Some(kind.shown.verdict)));
     for line in table.to_string().lines() {
         // A row is a line: nothing in it is wrapped.
         let coloured = verdicts.next().flatten().map(|verdict| {
@@ -83,20 +117,17 @@ fn table(groups: &[&Group], dir: &Path, out: &mut dyn Write) -> io::Result<()> {
         });
         writeln!(out, "{}", coloured.as_deref().unwrap_or(line).trim_end())?;
     }
-    let kept = groups.iter().filter_map(|group| group.example.capsule.as_deref());
-    let kept: Vec<&str> = kept.collect();
+    let kept: Vec<&str> = groups.iter().filter_map(|group| group.example.capsule.as_deref()).collect();
     if !kept.is_empty() {
         writeln!(out, "\ncapsules, for `skewlab replay FILE`:")?;
-        for name in kept {
-            writeln!(out, "  {}", dir.join(name).display())?;
-        }
     }
-    Ok(())
+    kept.iter().try_for_each(|name| writeln!(out, "  {}", dir.join(name).display()))
 }
 
-/// `1.58.2, -source + close; 2 tokens, 1 client`.
-fn shown(example: &Example) -> String {
-    let mut parts = vec![example.server.clone()];
+/// `python-1.55.1 on 1.58.2, -source + close; 2 tokens, 1 client`.
+fn example(group: &Group) -> String {
+    let example = &group.example;
+    let mut parts = vec![format!("{} on {}", group.client, example.server)];
     if example.bent != "none" {
         parts.push(example.bent.clone());
     }

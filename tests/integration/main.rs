@@ -22,6 +22,7 @@ mod contract;
 mod determinism;
 mod devtools;
 mod evidence;
+mod explore;
 mod extract;
 mod fanout;
 mod faults;

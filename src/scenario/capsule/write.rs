@@ -136,7 +136,7 @@ fn section(head: &Head) -> String {
         capsule: &'a Head,
     }
     // Plain data of strings and numbers always serialises; should it not, the reader says what is missing.
-    toml::to_string(&File { capsule: head }).unwrap_or_default()
+    toml::to_string_pretty(&File { capsule: head }).unwrap_or_default()
 }
 
 #[derive(Serialize)]

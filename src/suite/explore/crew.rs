@@ -128,3 +128,31 @@ impl Shift {
         self.busy.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent_server::profile::Catalogue;
+    use crate::suite::explore::dice::Dice;
+    use crate::suite::explore::draw::healthy;
+
+    #[test]
+    fn a_cell_that_takes_too_long_is_given_up_and_the_others_run() {
+        let pair = ("1.58.2".to_owned(), "python-1.58.2".to_owned());
+        let mut quick = healthy(pair, &mut Dice::new(Seed(1)));
+        quick.tokens.truncate(3);
+        let mut slow = quick.clone();
+        // Many seconds of work in any build.
+        slow.tokens = std::iter::repeat_n(slow.tokens[0].clone(), 200_000).collect();
+        let cells: Vec<Planned> = [&slow, &quick, &quick].map(|s| s.planned().unwrap()).to_vec();
+        let parties =
+            Parties::of(cells.iter().filter_map(Planned::agent_server), &Catalogue::embedded().unwrap()).unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        let crew = Crew { seed: Seed(1), jobs: 1, patience: Duration::from_millis(300), stop };
+        let began = Instant::now();
+        let runs = crew.run(cells, parties);
+        assert!(matches!(&runs[0].result, Err(CellFault::Hung(why)) if why.contains("real time")), "{:?}", runs[0].result);
+        assert!(runs[1..].iter().all(|run| run.result.is_ok()), "{:?}", runs[1].result);
+        assert!(began.elapsed() < Duration::from_secs(20));
+    }
+}

@@ -40,10 +40,17 @@ impl Declared {
     /// Whether a scenario expects such an end of this client.
     pub(super) fn holds(&self, key: &Key) -> bool {
         let reason = key.reason.as_ref().map(|reason| reason.as_str().to_owned());
-        let any = |hop: Option<Hop>, reason: Option<String>| {
-            self.0.contains(&(key.client.clone(), key.verdict, hop, reason))
-        };
-        any(key.lost_at, reason.clone()) || any(None, reason) || any(key.lost_at, None) || any(None, None)
+        // As in a scenario's patterns, a client without a callback list means the one with it, too.
+        let plain = key.client.split('/').next().unwrap_or_default();
+        [key.client.as_str(), plain].into_iter().any(|client| {
+            let any = |hop: Option<Hop>, reason: Option<String>| {
+                self.0.contains(&(client.to_owned(), key.verdict, hop, reason))
+            };
+            any(key.lost_at, reason.clone())
+                || any(None, reason.clone())
+                || any(key.lost_at, None)
+                || any(None, None)
+        })
     }
 }
 
@@ -65,6 +72,7 @@ mod tests {
         // release-skew says hop and reason of the one, and neither of the other.
         assert!(declared.holds(&key("python-1.43.1+AB", Verdict::SilentLoss, Hop::Decoded, "unknown_kind")));
         assert!(declared.holds(&key("python-1.30.0", Verdict::DurableLoss, Hop::Decoded, "anything")));
+        assert!(declared.holds(&key("python-1.30.0/callbacks", Verdict::DurableLoss, Hop::Decoded, "anything")));
         assert!(!declared.holds(&key("python-1.43.1+AB", Verdict::SilentLoss, Hop::Sent, "mutant_drop")));
         assert!(!declared.holds(&key("browser-session", Verdict::Leaked, Hop::Decoded, "unknown_kind")));
     }

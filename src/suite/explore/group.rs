@@ -63,6 +63,22 @@ pub(super) fn put(groups: &mut Groups, number: u64, specimen: &Specimen, cell: &
     members.signal = members.signal.max(cell.signal);
 }
 
+/// At most that many groups: of every kind of end the first, then of every kind the second, and so on.
+pub(super) fn one_of_each_first<'a>(
+    groups: &[(&'a Key, &'a Members)],
+    most: usize,
+) -> Vec<(&'a Key, &'a Members)> {
+    let mut seen: BTreeMap<(Verdict, Option<Hop>, Option<&Reason>), usize> = BTreeMap::new();
+    let mut ranked: Vec<(usize, (&Key, &Members))> = Vec::new();
+    for (key, members) in groups {
+        let rank = seen.entry((key.verdict, key.lost_at, key.reason.as_ref())).or_default();
+        ranked.push((*rank, (*key, *members)));
+        *rank += 1;
+    }
+    ranked.sort_by_key(|(rank, _)| *rank);
+    ranked.into_iter().map(|(_, group)| group).take(most).collect()
+}
+
 /// How much there is of a specimen.
 pub(super) fn size(specimen: &Specimen) -> Size {
     Size {

@@ -1,5 +1,6 @@
 //! Draw, run, judge, group.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -111,14 +112,13 @@ impl Explore<'_> {
             tally.groups.into_iter().map(|(key, members)| (declared.holds(&key), key, members)).collect();
         // What nobody declared first; behind it the order of the groups is one of severity.
         found.sort_by_key(|(declared, ..)| *declared);
-        let news = found.iter().filter(|(declared, ..)| !declared).take(self.capsules);
-        let news: Vec<(&Key, &Members)> = news.map(|(_, key, members)| (key, members)).collect();
-        let kept = self.kept(&news)?;
+        let news: Vec<(&Key, &Members)> =
+            found.iter().filter(|(declared, ..)| !declared).map(|(_, key, members)| (key, members)).collect();
+        let mut kept = self.kept(&group::one_of_each_first(&news, self.capsules))?;
         let mut capsules = Vec::new();
         let mut groups = Vec::new();
-        let mut kept = kept.into_iter();
         for (declared, key, members) in found {
-            let example = match kept.next().filter(|_| !declared) {
+            let example = match kept.remove(&key) {
                 Some(Kept { example, text }) => {
                     capsules.extend(example.capsule.clone().map(|name| (name, text)));
                     example
@@ -215,22 +215,15 @@ impl Explore<'_> {
         Ok(())
     }
 
-    /// The capsules of these groups, in their order.
-    fn kept(&self, groups: &[(&Key, &Members)]) -> Result<Vec<Kept>, ExploreError> {
+    /// The capsules of these groups.
+    fn kept(&self, groups: &[(&Key, &Members)]) -> Result<BTreeMap<Key, Kept>, ExploreError> {
         let crew = Crew { stop: Arc::new(AtomicBool::new(false)), ..self.crew(1) };
-        let next = AtomicUsize::new(0);
-        let slots: Vec<Option<Result<Kept, ExploreError>>> = groups.iter().map(|_| None).collect();
-        let slots = Mutex::new(slots);
+        let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         let worker = || {
-            loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some((key, members)) = groups.get(at) else { return };
+            while let Some((key, members)) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let kept = keep(key, members, &crew, self.catalogue);
-                if let Some(slot) =
-                    slots.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get_mut(at)
-                {
-                    *slot = Some(kept);
-                }
+                let mut done = done.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                done.push(kept.map(|kept| ((*key).clone(), kept)));
             }
         };
         std::thread::scope(|scope| {
@@ -239,8 +232,7 @@ impl Explore<'_> {
             }
             worker();
         });
-        let slots = slots.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        slots.into_iter().flatten().collect()
+        done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).into_iter().collect()
     }
 
     fn crew(&self, jobs: usize) -> Crew {
