@@ -42,6 +42,35 @@ fn cell(c: &mut Criterion) {
     group.finish();
 }
 
+/// A stream of forty minutes that loses its connection every two.
+const LONG: &str = r#"question = "What do forty minutes with twenty reconnects cost?"
+servers = ["1.58.2"]
+clients = ["python-1.58.2"]
+workloads = ["w"]
+faults = ["f"]
+[workload.w]
+rate = 1
+generate = { count = 2400 }
+[[fault.f]]
+kind = "lifetime"
+every = "117s"
+"#;
+
+fn forty_minutes(c: &mut Criterion) {
+    let catalogue = Catalogue::embedded().expect("the embedded profiles read");
+    let scenario = Scenario::parse("long.toml", LONG, &catalogue).expect("it reads");
+    let cells = expand(&scenario, &catalogue, &Selection::default()).expect("it names profiles");
+    let parties = Parties::of(&cells, &catalogue).expect("the profiles resolve");
+    let once = run_cell(&cells[0], &parties, ClockKind::Virtual, Seed(1)).expect("the cell runs");
+    let lost = once[0].produced.len() - once[0].delivered.len();
+    assert!((20..60).contains(&lost), "a second of each reconnect: {lost}");
+    c.bench_function("forty minutes, twenty reconnects", |b| {
+        b.iter(|| {
+            run_cell(black_box(&cells[0]), &parties, ClockKind::Virtual, Seed(1)).expect("the cell runs")
+        });
+    });
+}
+
 fn text(pieces: &[Piece]) -> String {
     pieces.iter().filter(|p| p.class == Class::Text).map(|p| p.text.as_str()).collect()
 }
@@ -56,6 +85,6 @@ fn short() -> Criterion {
 criterion_group! {
     name = benches;
     config = short();
-    targets = cell
+    targets = cell, forty_minutes
 }
 criterion_main!(benches);

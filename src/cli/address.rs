@@ -11,6 +11,20 @@ pub(super) fn wrong(what: impl std::fmt::Display) -> CliError {
     CliError::Usage(format!("URL: {what}"))
 }
 
+/// The URL, of one of these schemes. A scheme with TLS is refused with a way out.
+pub(super) fn uri(url: &str, schemes: &[&str], expected: &str) -> Result<Uri, CliError> {
+    // hyper's own words repeat nothing of the URL.
+    let uri: Uri = url.parse().map_err(|e| wrong(format!("{e}; {expected}")))?;
+    match uri.scheme_str() {
+        Some(scheme) if schemes.contains(&scheme) => Ok(uri),
+        Some(tls @ ("https" | "wss")) => {
+            Err(wrong(format!("`{tls}` is not spoken here; a tunnel can end TLS")))
+        }
+        Some(other) => Err(wrong(format!("scheme `{other}`; {expected}"))),
+        None => Err(wrong(format!("no scheme; {expected}"))),
+    }
+}
+
 /// The address of the host, resolved; this machine unless `allow_remote`.
 pub(super) fn address(uri: &Uri, allow_remote: bool, expected: &str) -> Result<SocketAddr, CliError> {
     let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);

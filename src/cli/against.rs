@@ -1,7 +1,7 @@
 //! `bench … --against`: another build of skewlab, or another server, measured in turn with this one.
 
 use std::ffi::OsString;
-use std::io::{BufWriter, IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,6 +9,7 @@ use clap::Args as ClapArgs;
 
 use super::args::Format;
 use super::error::CliError;
+use super::shown::show_and_keep;
 use crate::judge::ExitCode;
 use crate::record::interleaved::Interleaved;
 use crate::report;
@@ -76,21 +77,7 @@ pub(super) fn other_build(
 
 /// Writes and prints a result, and gives its code.
 pub(super) fn conclude(of: &Interleaved, out: Option<&Path>, format: Format) -> Result<ExitCode, CliError> {
-    let written =
-        out.map_or(Ok(()), |file| report::write_atomically(file, |out| report::interleaved_json(of, out)));
-    match format {
-        Format::Table => {
-            let mut out = BufWriter::new(anstream::stdout().lock());
-            report::interleaved_table(of, &mut out)?;
-            out.flush()?;
-        }
-        Format::Json => {
-            let mut out = BufWriter::new(std::io::stdout().lock());
-            report::interleaved_json(of, &mut out)?;
-            out.flush()?;
-        }
-    }
-    written?;
+    show_and_keep(of, out, format, report::interleaved_json, report::interleaved_table)?;
     Ok(exit_of(of))
 }
 

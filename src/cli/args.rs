@@ -16,11 +16,13 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use super::baseline;
 use super::bench_client;
 use super::compare;
+use super::explore;
 use super::idle;
 use super::init::Init;
 use super::judge;
 use super::live::LiveCommand;
 use super::model;
+use super::replay;
 use super::report;
 use super::reports::Reports;
 use super::talk::Shown;
@@ -52,6 +54,8 @@ pub(super) enum Command {
     List(List),
     /// Say what a verdict or a profile means and where its facts come from
     Explain(Explain),
+    Explore(explore::Explore),
+    Replay(replay::Replay),
     /// Say what each released client does with captured frames
     Check(Check),
     /// Say what a server advertises in /openapi.json that cannot be, and what a change of it breaks for whom
@@ -127,6 +131,9 @@ pub(super) struct BenchClient {
     /// Let the server be on another machine
     #[arg(long)]
     pub(super) allow_remote: bool,
+    /// Write the JSON into this file
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
     /// What goes to standard output
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub(super) format: Format,

@@ -1,20 +1,19 @@
 //! `skewlab attach`: emulated clients at a server that somebody else runs.
 
-use std::io::{BufWriter, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args as ClapArgs;
-use hyper::Uri;
 
-use super::address::{address, wrong};
+use super::address::{address, uri, wrong};
 use super::args::Format;
 use super::bench_client;
 use super::error::CliError;
 use super::interrupt;
 use super::key::key;
 use super::plan::catalogue;
+use super::shown::show_and_keep;
 use crate::agent_server::client::Client;
 use crate::judge::{ExitCode, attach as judge};
 use crate::report;
@@ -80,24 +79,7 @@ pub(super) fn run(args: &Attach) -> Result<ExitCode, CliError> {
         key: key(args.key_env.as_deref(), args.key_file.as_deref())?,
     };
     let report = judge::report(attach(&plan, &interrupt::flag())?);
-    let written = match &args.out {
-        Some(path) => report::write_atomically(path, |out| report::attach_json(&report, out)),
-        None => Ok(()),
-    };
-    // What was found is shown even when it could not be kept.
-    match args.format {
-        Format::Table => {
-            let mut out = BufWriter::new(anstream::stdout().lock());
-            report::attach_table(&report, &mut out)?;
-            out.flush()?;
-        }
-        Format::Json => {
-            let mut out = BufWriter::new(std::io::stdout().lock());
-            report::attach_json(&report, &mut out)?;
-            out.flush()?;
-        }
-    }
-    written?;
+    show_and_keep(&report, args.out.as_deref(), args.format, report::attach_json, report::attach_table)?;
     let code = judge::exit_code(&report);
     if code == ExitCode::NothingRan {
         anstream::eprintln!("nothing streamed: start a turn, or let `--say TEXT` do it");
@@ -107,16 +89,7 @@ pub(super) fn run(args: &Attach) -> Result<ExitCode, CliError> {
 
 /// The address, and host and port as they were typed.
 fn server(url: &str, allow_remote: bool) -> Result<(SocketAddr, String), CliError> {
-    // hyper's own words repeat nothing of the URL.
-    let uri: Uri = url.parse().map_err(|e| wrong(format!("{e}; {EXPECTED}")))?;
-    match uri.scheme_str() {
-        Some("http" | "ws") => {}
-        Some(tls @ ("https" | "wss")) => {
-            return Err(wrong(format!("`{tls}` is not spoken here; a tunnel can end TLS")));
-        }
-        Some(other) => return Err(wrong(format!("scheme `{other}`; {EXPECTED}"))),
-        None => return Err(wrong(format!("no scheme; {EXPECTED}"))),
-    }
+    let uri = uri(url, &["http", "ws"], EXPECTED)?;
     if uri.query().is_some() {
         return Err(wrong(format!("it has a query; a key comes from --key-env or --key-file; {EXPECTED}")));
     }

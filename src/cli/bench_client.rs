@@ -1,17 +1,18 @@
 //! `skewlab bench client`: many subscribers at one server.
 
-use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::args::{BenchClient, Format};
+use super::args::BenchClient;
 use super::bench_target::{Target, auth_frame};
 use super::error::CliError;
 use super::interrupt;
 use super::key::key;
-use crate::judge::ExitCode;
+use super::shown::show_and_keep;
+use crate::judge::{ExitCode, client_bench as judge};
 use crate::probe::limits::raise_descriptors;
-use crate::report::{CLIENT_BENCH_SCHEMA, ClientBench, client_bench_table};
+use crate::record::client_bench::{CLIENT_BENCH_SCHEMA, ClientBench, ReadAs};
+use crate::report::{client_bench_json, client_bench_table};
 use crate::swarm::{Conduct, Pace, Progress, Reading, Report, SocketSpec, Swarm};
 
 /// Descriptors that the process needs beside its sockets.
@@ -63,18 +64,12 @@ pub(super) fn run(args: &BenchClient) -> Result<ExitCode, CliError> {
     bench.sockets = u64::from(args.sockets);
     bench.ready = connected.ready;
     bench.refused = connected.refused.iter().map(|(why, count)| (why.to_string(), *count)).collect();
-    print(&bench, args.format)?;
-    let nothing = bench.counts.map_or(bench.bytes == 0, |counts| counts.deltas + counts.replies == 0);
-    Ok(if bench.failed() || !complete {
-        ExitCode::RigInvalid
-    } else if bench.lost() || bench.wrong() {
-        ExitCode::Unexpected
-    } else if nothing {
+    show_and_keep(&bench, args.out.as_deref(), args.format, client_bench_json, client_bench_table)?;
+    let code = judge::exit_code(&bench);
+    if code == ExitCode::NothingRan {
         anstream::eprintln!("nothing streamed: start a turn, or let `--say TEXT` do it");
-        ExitCode::NothingRan
-    } else {
-        ExitCode::AllAsExpected
-    })
+    }
+    Ok(code)
 }
 
 /// Reads for as long as was asked. Whether it was not interrupted, and the durable ends that are due where this run
@@ -182,10 +177,10 @@ fn measured(before: &Report, after: &Report, last: &Report, seconds: f64, raw: b
     let full = |value: Option<f64>| value.filter(|_| !raw);
     let group = last.groups.first();
     ClientBench {
-        schema: CLIENT_BENCH_SCHEMA,
-        skewlab: env!("CARGO_PKG_VERSION"),
+        schema: CLIENT_BENCH_SCHEMA.to_owned(),
+        skewlab: env!("CARGO_PKG_VERSION").to_owned(),
         server: String::new(),
-        reading: if raw { "raw" } else { "full" },
+        reading: if raw { ReadAs::Raw } else { ReadAs::Full },
         complete: false,
         sockets: 0,
         ready: 0,
@@ -216,19 +211,6 @@ fn resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     Some(line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()? * 1024)
-}
-
-fn print(bench: &ClientBench, format: Format) -> Result<(), CliError> {
-    let mut out = std::io::stdout().lock();
-    match format {
-        Format::Table => client_bench_table(bench, &mut out)?,
-        Format::Json => {
-            serde_json::to_writer_pretty(&mut out, bench).map_err(std::io::Error::other)?;
-            writeln!(out)?;
-        }
-    }
-    out.flush()?;
-    Ok(())
 }
 
 /// Reads `10s`, `500ms`, `2m`.

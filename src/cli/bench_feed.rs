@@ -1,7 +1,7 @@
 //! `skewlab bench feed`: what a chunk costs a session feed, and what a mirror costs on top.
 
 use std::ffi::OsString;
-use std::io::{BufWriter, IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, ValueEnum};
@@ -10,8 +10,9 @@ use super::against::{self, Against};
 use super::args::Format;
 use super::error::CliError;
 use super::interrupt;
+use super::shown::show_and_keep;
 use crate::judge::ExitCode;
-use crate::record::feed_bench::{FeedBench, FeedSettings};
+use crate::record::feed_bench::FeedSettings;
 use crate::report;
 use crate::session_feed::Variants;
 use crate::session_feed::store::FlushPolicy;
@@ -119,12 +120,13 @@ pub(super) fn run(args: &BenchFeed) -> Result<ExitCode, CliError> {
     }
     let bench = suite::feed(&settings, &variants, policy, &stop, &progress).map_err(CliError::from)?;
     clear();
-    let kept = args
-        .out
-        .as_ref()
-        .map_or(Ok(()), |file| report::write_atomically(file, |out| report::feed_bench_json(&bench, out)));
-    print(&bench, args.format)?;
-    kept?;
+    show_and_keep(
+        &bench,
+        args.out.as_deref(),
+        args.format,
+        report::feed_bench_json,
+        report::feed_bench_table,
+    )?;
     Ok(if bench.complete { ExitCode::AllAsExpected } else { ExitCode::RigInvalid })
 }
 
@@ -149,22 +151,6 @@ fn one_block(args: &BenchFeed, settings: &FeedSettings) -> Vec<OsString> {
         all.push("--packed".into());
     }
     all
-}
-
-fn print(bench: &FeedBench, format: Format) -> Result<(), CliError> {
-    match format {
-        Format::Table => {
-            let mut out = BufWriter::new(anstream::stdout().lock());
-            report::feed_bench_table(bench, &mut out)?;
-            out.flush()?;
-        }
-        Format::Json => {
-            let mut out = BufWriter::new(std::io::stdout().lock());
-            report::feed_bench_json(bench, &mut out)?;
-            out.flush()?;
-        }
-    }
-    Ok(())
 }
 
 fn progress(done: usize, of: usize) {

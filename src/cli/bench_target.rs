@@ -2,9 +2,7 @@
 
 use std::net::SocketAddr;
 
-use hyper::Uri;
-
-use super::address::{address, wrong};
+use super::address::{address, uri, wrong};
 use super::error::CliError;
 use crate::agent_server::profile::nearest;
 
@@ -18,13 +16,7 @@ pub(super) struct Target {
 impl Target {
     pub(super) fn parse(url: &str, allow_remote: bool) -> Result<Target, CliError> {
         let expected = "expected ws://127.0.0.1:PORT/sockets/events/ID";
-        let uri: Uri = url.parse().map_err(|e| wrong(format!("{e}; {expected}")))?;
-        match uri.scheme_str() {
-            Some("ws") => {}
-            Some("wss") => return Err(wrong("`wss` is not spoken here; a tunnel can end TLS")),
-            Some(other) => return Err(wrong(format!("scheme `{other}`; {expected}"))),
-            None => return Err(wrong(format!("no scheme; {expected}"))),
-        }
+        let uri = uri(url, &["ws"], expected)?;
         let path = uri.path();
         let segments: Vec<&str> = path.trim_start_matches('/').split('/').collect();
         match segments[..] {

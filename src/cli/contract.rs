@@ -1,16 +1,16 @@
 //! `skewlab contract`: what a server advertises, and what a change of it breaks for whom.
 
-use std::io::{BufWriter, Write};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args as ClapArgs;
-use hyper::Uri;
 
-use super::address::{address, wrong};
+use super::address::{address, uri, wrong};
 use super::args::Format;
 use super::error::CliError;
 use super::plan::catalogue;
+use super::shown::show_and_keep;
 use crate::agent_server::advertised::{document, unlogged};
 use crate::agent_server::link::Target;
 use crate::agent_server::profile::server::DeltaClass;
@@ -90,24 +90,7 @@ pub(super) fn run(args: &Contract) -> Result<ExitCode, CliError> {
         expected: args.expected.iter().map(|id| pattern(id)).collect::<Result<_, _>>()?,
     };
     let report = judge(&subject, &question);
-    let written = match &args.out {
-        Some(path) => write_atomically(path, |out| contract_json(&report, out)),
-        None => Ok(()),
-    };
-    // What was found is shown even when it could not be kept.
-    match args.format {
-        Format::Table => {
-            let mut out = BufWriter::new(anstream::stdout().lock());
-            contract_table(&report, &mut out)?;
-            out.flush()?;
-        }
-        Format::Json => {
-            let mut out = BufWriter::new(std::io::stdout().lock());
-            contract_json(&report, &mut out)?;
-            out.flush()?;
-        }
-    }
-    written?;
+    show_and_keep(&report, args.out.as_deref(), args.format, contract_json, contract_table)?;
     Ok(exit_code(&report, args.strict))
 }
 
@@ -163,12 +146,7 @@ fn foreign(document: Document, origin: &str) -> Result<Subject, CliError> {
 }
 
 fn fetched(url: &str, allow_remote: bool) -> Result<Subject, CliError> {
-    let uri: Uri = url.parse().map_err(|e| wrong(format!("{e}; {EXPECTED}")))?;
-    match uri.scheme_str() {
-        Some("http") => {}
-        Some("https") => return Err(wrong("`https` is not spoken here; a tunnel can end TLS")),
-        _ => return Err(wrong(EXPECTED)),
-    }
+    let uri = uri(url, &["http"], EXPECTED)?;
     if uri.query().is_some() {
         return Err(wrong(format!("it has a query, and the document needs none; {EXPECTED}")));
     }

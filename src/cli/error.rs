@@ -21,11 +21,13 @@ use crate::run::fanout::FanOutError;
 use crate::run::feed_bench::FeedBenchError;
 use crate::run::live_bench::LiveBenchError;
 use crate::scenario::ScenarioError;
+use crate::scenario::capsule::CapsuleError;
 use crate::session_feed::profile::VariantError;
 use crate::session_feed::store::load::RepairError;
 use crate::session_feed::store::{LoadError, StoreError as LogError};
 use crate::suite::against::AgainstError;
 use crate::suite::calibrate::TurnsError;
+use crate::suite::explore::ExploreError;
 use crate::suite::extract::ImplyError;
 use crate::suite::{JournalError, PlanError};
 use crate::swarm::SwarmError;
@@ -74,6 +76,10 @@ pub(super) enum CliError {
     Extract(#[from] ExtractError),
     #[error(transparent)]
     Imply(#[from] ImplyError),
+    #[error(transparent)]
+    Capsule(#[from] CapsuleError),
+    #[error(transparent)]
+    Explore(#[from] ExploreError),
     #[error(transparent)]
     Journal(#[from] JournalError),
     #[error(transparent)]

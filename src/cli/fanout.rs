@@ -1,7 +1,7 @@
 //! `skewlab bench fanout`: what a token costs, and what another bus changes.
 
 use std::ffi::OsString;
-use std::io::{BufWriter, IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -12,6 +12,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use super::against::{self, Against};
 use super::args::Format;
 use super::error::CliError;
+use super::shown::show_and_keep;
 use super::{interrupt, plan};
 use crate::agent_server::profile::server::{BusKind, DeltaClass, Encoding};
 use crate::agent_server::profile::{Catalogue, Profile, ServerTraits};
@@ -209,11 +210,7 @@ pub(super) fn run(args: &FanOut) -> Result<ExitCode, CliError> {
     }
     let bench = suite::fan_out(&options, &stop, &progress)?;
     clear();
-    let written =
-        out.map_or(Ok(()), |file| report::write_atomically(&file, |out| report::bench_json(&bench, out)));
-    // What was measured is shown even when it could not be kept.
-    print(&bench, args.format)?;
-    written?;
+    show_and_keep(&bench, out.as_deref(), args.format, report::bench_json, report::bench_table)?;
     Ok(code(&bench))
 }
 
@@ -296,22 +293,6 @@ fn distinct<T: Copy + PartialEq>(all: &[T]) -> impl Iterator<Item = T> {
 
 fn file(out: &Path, name: &str) -> PathBuf {
     if out.extension().is_some_and(|e| e == "json") { out.to_owned() } else { out.join(name) }
-}
-
-fn print(bench: &Bench, format: Format) -> Result<(), CliError> {
-    match format {
-        Format::Table => {
-            let mut out = BufWriter::new(anstream::stdout().lock());
-            report::bench_table(bench, &mut out)?;
-            out.flush()?;
-        }
-        Format::Json => {
-            let mut out = BufWriter::new(std::io::stdout().lock());
-            report::bench_json(bench, &mut out)?;
-            out.flush()?;
-        }
-    }
-    Ok(())
 }
 
 fn progress(progress: Progress) {

@@ -1,11 +1,12 @@
 //! `skewlab idle`: does a long stream look idle, and to whom?
 
-use std::io::{BufWriter, IsTerminal, Write};
+use std::io::IsTerminal;
 use std::time::Duration;
 
-use super::args::{Format, Idle};
+use super::args::Idle;
 use super::error::CliError;
 use super::plan::catalogue;
+use super::shown::show_and_keep;
 use crate::agent_server::client::Client;
 use crate::agent_server::profile::{Catalogue, ClientChoice, Shelf, nearest};
 use crate::judge::ExitCode;
@@ -45,24 +46,7 @@ pub(super) fn run(args: &Idle) -> Result<ExitCode, CliError> {
         settings: plan.settings(),
         servers: results,
     };
-    let written = match &args.out {
-        Some(path) => report::write_atomically(path, |out| report::idle_json(&report, out)),
-        None => Ok(()),
-    };
-    // What was found is shown even when it could not be kept.
-    match args.format {
-        Format::Table => {
-            let mut out = BufWriter::new(anstream::stdout().lock());
-            report::idle_table(&report, &mut out)?;
-            out.flush()?;
-        }
-        Format::Json => {
-            let mut out = BufWriter::new(std::io::stdout().lock());
-            report::idle_json(&report, &mut out)?;
-            out.flush()?;
-        }
-    }
-    written?;
+    show_and_keep(&report, args.out.as_deref(), args.format, report::idle_json, report::idle_table)?;
     Ok(ExitCode::AllAsExpected)
 }
 

@@ -14,6 +14,7 @@ mod compare;
 mod contract;
 mod error;
 mod explain;
+mod explore;
 mod fanout;
 mod feed;
 mod generate;
@@ -30,11 +31,15 @@ mod live;
 mod matrix;
 mod model;
 mod next;
+#[cfg(test)]
+mod pipelines;
 mod plan;
+mod replay;
 mod report;
 mod reports;
 mod screen;
 mod serve;
+mod shown;
 mod talk;
 
 use std::process::ExitCode;
@@ -66,6 +71,8 @@ pub fn main() -> ExitCode {
         Command::Plan(plan) => plan::run(plan),
         Command::List(list) => list::run(list),
         Command::Explain(explain) => explain::run(explain),
+        Command::Explore(explore) => explore::run(explore),
+        Command::Replay(replay) => replay::run(replay),
         Command::Check(check) => check::run(check),
         Command::Contract(contract) => contract::run(contract),
         Command::Calibrate(calibrate) => calibrate::run(calibrate),

@@ -16,7 +16,8 @@ use crate::report;
 /// Show results that were kept: as tables, or in a format that other tools read.
 #[derive(Debug, ClapArgs)]
 pub(super) struct Report {
-    /// Results: a run.json, a folder with one, or another file that skewlab wrote (those as terminal or json)
+    /// Results: a run.json, a folder with one, or another file that skewlab wrote (those as terminal, json or html; a
+    /// comparison as markdown too)
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<PathBuf>,
     /// What they become
@@ -37,8 +38,12 @@ pub(super) fn run(args: &Report) -> Result<ExitCode, CliError> {
         return Err(CliError::Usage(why));
     }
     // All are read before anything is written.
-    let documents: Vec<Document> = files.iter().map(|path| Document::read(path)).collect::<Result<_, _>>()?;
-    fits(args.format, &files, &documents)?;
+    let mut results: Vec<(&Path, Document)> = Vec::new();
+    for file in &files {
+        results.extend(Document::read_all(file)?.into_iter().map(|document| (file.as_path(), document)));
+    }
+    fits(args.format, &results)?;
+    let (places, documents): (Vec<&Path>, Vec<Document>) = results.into_iter().unzip();
     match &args.out {
         Some(path) => report::write_atomically(path, |out| plain(args.format, &documents, out))?,
         None if args.format == ReportFormat::Terminal => {
@@ -54,7 +59,7 @@ pub(super) fn run(args: &Report) -> Result<ExitCode, CliError> {
     }
     let empty = |document: &Document| matches!(document, Document::Run(run) if run.cells.is_empty());
     match documents.iter().position(empty) {
-        Some(at) => Err(CliError::NothingRan(format!(": {} has none", files[at].display()))),
+        Some(at) => Err(CliError::NothingRan(format!(": {} has none", places[at].display()))),
         None => Ok(ExitCode::AllAsExpected),
     }
 }
@@ -65,24 +70,23 @@ fn file(path: &Path) -> PathBuf {
 }
 
 /// Whether the format can hold these results; one document for several runs needs cells that can be told apart.
-fn fits(format: ReportFormat, files: &[PathBuf], documents: &[Document]) -> Result<(), CliError> {
-    if format.takes_everything() {
-        return Ok(());
-    }
-    let mut seen: HashMap<&str, usize> = HashMap::new();
-    for (at, document) in documents.iter().enumerate() {
-        let Document::Run(run) = document else {
-            let why = "holds cells of a run, and this file has none; `terminal` and `json` show it";
+fn fits(format: ReportFormat, results: &[(&Path, Document)]) -> Result<(), CliError> {
+    let mut seen: HashMap<&str, &Path> = HashMap::new();
+    for (file, document) in results {
+        if !format.shows(document) {
+            let can: Vec<&str> = ReportFormat::that_show(document).map(ReportFormat::as_str).collect();
             return Err(CliError::Usage(format!(
-                "{}: a result of schema `{}`: the format `{}` {why}",
-                files[at].display(),
-                document.schema(),
+                "{}: the format `{}` has no form for a result of schema `{}`; these have: {}",
+                file.display(),
                 format.as_str(),
+                document.schema(),
+                can.join(", "),
             )));
-        };
+        }
+        let Document::Run(run) = document else { continue };
         for cell in run.cells.iter().filter(|_| format.is_one_document()) {
-            if let Some(before) = seen.insert(&cell.id, at) {
-                let (before, now) = (files[before].display(), files[at].display());
+            if let Some(before) = seen.insert(&cell.id, file) {
+                let (before, now) = (before.display(), file.display());
                 let both = if before.to_string() == now.to_string() { "twice" } else { "too" };
                 return Err(CliError::Usage(format!(
                     "{now}: cell `{}` is in {before} {both}, and one document of format `{}` cannot tell them apart; \

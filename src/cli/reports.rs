@@ -62,18 +62,31 @@ impl ReportFormat {
         }
     }
 
-    /// Whether it has something for results that are no runs.
-    pub(super) fn takes_everything(self) -> bool {
-        matches!(self, ReportFormat::Terminal | ReportFormat::Json | ReportFormat::Html)
+    /// Whether it has a form for this result.
+    pub(super) fn shows(self, document: &Document) -> bool {
+        match self {
+            ReportFormat::Terminal | ReportFormat::Json | ReportFormat::Html => true,
+            ReportFormat::Markdown => matches!(document, Document::Run(_) | Document::Comparison(_)),
+            // They hold cells.
+            ReportFormat::JUnit | ReportFormat::Sarif | ReportFormat::OpenMetrics | ReportFormat::Csv => {
+                matches!(document, Document::Run(_))
+            }
+        }
+    }
+
+    /// The formats that have a form for this result.
+    pub(super) fn that_show(document: &Document) -> impl Iterator<Item = ReportFormat> {
+        ReportFormat::ALL.into_iter().filter(|format| format.shows(document))
     }
 
     /// Whether several runs become one document in which cells are known by their ids.
     pub(super) fn is_one_document(self) -> bool {
-        !self.takes_everything() && self != ReportFormat::Markdown
+        use ReportFormat::{Csv, JUnit, OpenMetrics, Sarif};
+        matches!(self, JUnit | Sarif | OpenMetrics | Csv)
     }
 }
 
-/// Renders results. What is no run is left out of the formats that hold cells; who lets files in has looked before.
+/// Renders results. What a format has no form for is left out of it; who lets files in has looked before.
 pub(super) fn render(
     format: ReportFormat,
     documents: &[Document],
@@ -101,7 +114,16 @@ pub(super) fn render(
         ReportFormat::Json => documents.iter().try_for_each(|document| report::document_json(document, out)),
         ReportFormat::JUnit => report::junit(&runs, out),
         ReportFormat::Html => report::html(documents, out),
-        ReportFormat::Markdown => report::markdown(&runs, report::STEP_SUMMARY_BYTES, out),
+        ReportFormat::Markdown => {
+            let mut compared = documents.iter().filter_map(|document| match document {
+                Document::Comparison(comparison) => Some(&**comparison),
+                _ => None,
+            });
+            if !runs.is_empty() {
+                report::markdown(&runs, report::STEP_SUMMARY_BYTES, out)?;
+            }
+            compared.try_for_each(|comparison| report::compare_markdown(comparison, out))
+        }
         ReportFormat::Sarif => report::sarif(&runs, out),
         ReportFormat::OpenMetrics => report::openmetrics(&runs, out),
         ReportFormat::Csv => report::csv(&runs, out),

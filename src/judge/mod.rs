@@ -16,6 +16,7 @@ pub mod align;
 pub mod attach;
 pub mod bench;
 mod budget;
+pub mod client_bench;
 pub mod compare;
 pub mod contract;
 mod divergent;

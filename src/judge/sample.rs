@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::record::client_bench::{CLIENT_BENCH_SCHEMA, ClientBench, Counts, ReadAs};
 use crate::record::observation::Piece;
 use crate::record::{Class, Durables, Figures, Hop, HopFlow, Observation, Reason, SideEffects, Signal};
 use crate::unit::Tally;
@@ -104,5 +105,35 @@ pub(super) fn observe(produced: Vec<Piece>, fate: impl Fn(usize, &Piece) -> Fate
         queue: None,
         reaped: None,
         rig_faults: Vec::new(),
+    }
+}
+
+/// Ten subscribers that read everything, with these counts.
+pub(crate) fn client_bench(counts: Counts) -> ClientBench {
+    ClientBench {
+        schema: CLIENT_BENCH_SCHEMA.to_owned(),
+        skewlab: "0".to_owned(),
+        server: "127.0.0.1:9".to_owned(),
+        reading: ReadAs::Full,
+        complete: true,
+        sockets: 10,
+        ready: 10,
+        refused: BTreeMap::new(),
+        closed: BTreeMap::new(),
+        unread: 0,
+        seconds: 1.0,
+        bytes: 2048,
+        messages: Some(10),
+        cpu_us_per_message: Some(1.0),
+        cpu_us_per_kib: Some(5.0),
+        cpu_share: Some(0.1),
+        allocations_per_message: Some(0.0),
+        heap_bytes_per_socket: Some(500.0),
+        heap_bytes_shared: 1024,
+        rss_bytes: None,
+        unreadable: Some(0),
+        counts: Some(counts),
+        replies_due: None,
+        frame_gap: None,
     }
 }

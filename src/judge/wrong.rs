@@ -94,15 +94,24 @@ fn repeats(view: &str, reply: &str) -> bool {
         && view.as_bytes().chunks(reply.len()).all(|part| part == reply.as_bytes())
 }
 
-/// Whether the whole reply stands in the view, and beside it what streamed, or part of it, once more.
+/// Whether the whole reply stands in the view, and beside it what streamed, or part of either, once more.
 fn doubled(view: &str, reply: &str, streamed: &str) -> bool {
-    let Some(at) = view.find(reply).filter(|_| !reply.is_empty()) else {
-        let times = |text: &str| text.matches(streamed).count();
-        return !streamed.is_empty() && times(view) >= 2 && times(view) > times(reply);
-    };
     // White space sets bubbles apart, and is not text of its own.
     let print = |text: &str| -> Vec<char> { text.chars().filter(|c| !c.is_whitespace()).collect() };
-    let (mut wanted, rest) = (print(reply).into_iter(), [&view[..at], &view[at + reply.len()..]].concat());
-    let rest = print(&rest);
-    !rest.is_empty() && rest.into_iter().all(|c| wanted.any(|w| w == c))
+    let within = |rest: &[char], whole: &str| {
+        let mut wanted = print(whole).into_iter();
+        rest.iter().all(|c| wanted.any(|w| w == *c))
+    };
+    // What streamed may begin with the reply itself, so the reply is looked for from either end.
+    let places = [view.find(reply), view.rfind(reply)].into_iter().flatten().filter(|_| !reply.is_empty());
+    let mut found = false;
+    for at in places {
+        found = true;
+        let rest = print(&[&view[..at], &view[at + reply.len()..]].concat());
+        if !rest.is_empty() && (within(&rest, reply) || within(&rest, streamed)) {
+            return true;
+        }
+    }
+    let times = |text: &str| text.matches(streamed).count();
+    !found && !streamed.is_empty() && times(view) >= 2 && times(view) > times(reply)
 }

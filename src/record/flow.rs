@@ -62,6 +62,22 @@ impl Hop {
     pub const FEED: [Hop; 6] =
         [Hop::Produced, Hop::Appended, Hop::Emitted, Hop::Handled, Hop::Durable, Hop::Replayed];
 
+    /// All hops of either subject: those of the agent server, then those that the session feed has beside them.
+    pub const EVERY: [Hop; 14] = {
+        let mut every = [Hop::Produced; 14];
+        let (mut at, mut own) = (0, 1);
+        while at < Hop::ALL.len() {
+            every[at] = Hop::ALL[at];
+            at += 1;
+        }
+        // The first one is on both paths.
+        while own < Hop::FEED.len() {
+            every[at] = Hop::FEED[own];
+            (at, own) = (at + 1, own + 1);
+        }
+        every
+    };
+
     /// The word used in reports and in `run.json`.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -223,5 +239,17 @@ impl HopFlow {
         for (reason, tally) in &other.added {
             *self.added.entry(reason.clone()).or_default() += *tally;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_hop_is_there_once() {
+        let every: std::collections::BTreeSet<Hop> = Hop::EVERY.into();
+        assert_eq!(every.len(), Hop::EVERY.len());
+        assert!(Hop::ALL.iter().chain(&Hop::FEED).all(|hop| every.contains(hop)));
     }
 }

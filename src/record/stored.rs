@@ -4,12 +4,17 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::attach::{ATTACH_SCHEMA, AttachReport};
 use super::bench::{BENCH_SCHEMA, Bench};
 use super::certificate::{CERTIFICATE_SCHEMA, Certificate};
+use super::client_bench::{CLIENT_BENCH_SCHEMA, ClientBench};
+use super::comparison::{COMPARISON_SCHEMA, Comparison};
+use super::contract::{CONTRACT_SCHEMA, ContractReport};
 use super::feed_bench::{FEED_BENCH_SCHEMA, FeedBench};
 use super::idle::{IDLE_SCHEMA, IdleReport};
+use super::interleaved::{INTERLEAVED_SCHEMA, Interleaved};
 use super::live_bench::{LIVE_BENCH_SCHEMA, LIVE_IDLE_SCHEMA, LiveBench, LiveIdleReport};
 use super::run::{Run, SCHEMA};
 use super::seal::Contradiction;
@@ -33,6 +38,14 @@ pub enum Document {
     Attach(Box<AttachReport>),
     /// `calibrate`.
     Certificate(Box<Certificate>),
+    /// `bench client`.
+    ClientBench(Box<ClientBench>),
+    /// `bench … --against`.
+    Interleaved(Box<Interleaved>),
+    /// `compare`.
+    Comparison(Box<Comparison>),
+    /// `contract`.
+    Contract(Box<ContractReport>),
 }
 
 /// A file that holds no result that can be read.
@@ -95,7 +108,7 @@ pub enum StoredError {
 }
 
 /// Every schema of a result.
-pub const SCHEMAS: [&str; 8] = [
+pub const SCHEMAS: [&str; 12] = [
     SCHEMA,
     BENCH_SCHEMA,
     FEED_BENCH_SCHEMA,
@@ -104,6 +117,10 @@ pub const SCHEMAS: [&str; 8] = [
     IDLE_SCHEMA,
     ATTACH_SCHEMA,
     CERTIFICATE_SCHEMA,
+    CLIENT_BENCH_SCHEMA,
+    INTERLEAVED_SCHEMA,
+    COMPARISON_SCHEMA,
+    CONTRACT_SCHEMA,
 ];
 
 /// The one thing that every result has.
@@ -118,6 +135,25 @@ impl Document {
         let text = std::fs::read_to_string(path)
             .map_err(|error| StoredError::Read { path: path.to_owned(), error })?;
         Document::parse(path, &text)
+    }
+
+    /// Reads a file that may hold several: `compare` writes a list where it compared results of several kinds. An error in
+    /// one of them names its place, from 0: `compared.json[1]`.
+    pub fn read_all(path: &Path) -> Result<Vec<Document>, StoredError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| StoredError::Read { path: path.to_owned(), error })?;
+        if !text.trim_start().starts_with('[') {
+            return Ok(vec![Document::parse(path, &text)?]);
+        }
+        let all: Vec<Value> =
+            serde_json::from_str(&text).map_err(|error| StoredError::of_json(path, error))?;
+        if all.is_empty() {
+            return Err(StoredError::Foreign { path: path.to_owned(), why: "it is an empty list".into() });
+        }
+        let one = |(at, value): (usize, &Value)| {
+            Document::parse(Path::new(&format!("{}[{at}]", path.display())), &value.to_string())
+        };
+        all.iter().enumerate().map(one).collect()
     }
 
     /// Reads the text of a file. What it is comes first: nothing else is said of a file of another schema. A run that
@@ -145,7 +181,11 @@ impl Document {
             LIVE_IDLE_SCHEMA => of(text).map(Document::LiveIdle),
             IDLE_SCHEMA => of(text).map(Document::Idle),
             ATTACH_SCHEMA => of(text).map(Document::Attach),
-            _ => of(text).map(Document::Certificate),
+            CERTIFICATE_SCHEMA => of(text).map(Document::Certificate),
+            CLIENT_BENCH_SCHEMA => of(text).map(Document::ClientBench),
+            INTERLEAVED_SCHEMA => of(text).map(Document::Interleaved),
+            COMPARISON_SCHEMA => of(text).map(Document::Comparison),
+            _ => of(text).map(Document::Contract),
         }
         .map_err(failed)
     }
@@ -161,6 +201,10 @@ impl Document {
             Document::Idle(_) => IDLE_SCHEMA,
             Document::Attach(_) => ATTACH_SCHEMA,
             Document::Certificate(_) => CERTIFICATE_SCHEMA,
+            Document::ClientBench(_) => CLIENT_BENCH_SCHEMA,
+            Document::Interleaved(_) => INTERLEAVED_SCHEMA,
+            Document::Comparison(_) => COMPARISON_SCHEMA,
+            Document::Contract(_) => CONTRACT_SCHEMA,
         }
     }
 }

@@ -160,28 +160,36 @@ fn models(models: &[Model]) -> Option<Table> {
 }
 
 fn ratios(ratios: &[Ratio]) -> Option<Table> {
-    let row = |r: &Ratio| {
-        let interval = |ci: [f64; 2]| match ci {
-            [low, high] if low.is_finite() && high.is_finite() => format!("{low:.2} … {high:.2}"),
-            // Too few blocks, or no control.
-            _ => "unknown".to_owned(),
-        };
-        let claim = match (r.claim, r.ratio < 1.0) {
-            (false, _) => "no claim",
-            (true, true) => "cheaper",
-            (true, false) => "dearer",
-        };
-        vec![
-            r.of.clone(),
-            r.vs.clone(),
-            r.subscribers.to_string(),
-            format!("{:.2}", r.ratio),
-            interval(r.ci),
-            interval(r.control_ci),
-            claim.to_owned(),
-        ]
+    table(
+        &["of", "against", "subscribers", "ratio", "95 %", "A/A", ""],
+        ratios.iter().map(ratio_row).collect(),
+    )
+}
+
+/// CPU of one subject over another's with interval and control, and what may be said: a row for every reader.
+pub(super) fn ratio_row(r: &Ratio) -> Vec<String> {
+    let claim = match (r.claim, r.ratio < 1.0) {
+        (false, _) => "no claim",
+        (true, true) => "cheaper",
+        (true, false) => "dearer",
     };
-    table(&["of", "against", "subscribers", "ratio", "95 %", "A/A", ""], ratios.iter().map(row).collect())
+    vec![
+        r.of.clone(),
+        r.vs.clone(),
+        r.subscribers.to_string(),
+        format!("{:.2}", r.ratio),
+        interval(r.ci),
+        interval(r.control_ci),
+        claim.to_owned(),
+    ]
+}
+
+/// An interval; `unknown` where there are too few blocks or there is no control.
+pub(super) fn interval(ci: [f64; 2]) -> String {
+    match ci {
+        [low, high] if low.is_finite() && high.is_finite() => format!("{low:.2} … {high:.2}"),
+        _ => "unknown".to_owned(),
+    }
 }
 
 fn deliveries(deliveries: &[Delivery]) -> Option<Table> {

@@ -3,8 +3,10 @@
 use std::io::{self, Write};
 
 use super::{
-    attach_json, attach_table, bench_json, bench_table, certificate_table, feed_bench_json, feed_bench_table,
-    idle_json, idle_table, json, live_bench_json, live_bench_table, live_idle_table, matrix_table,
+    attach_json, attach_table, bench_json, bench_table, certificate_table, client_bench_json,
+    client_bench_table, compare_json, compare_table, contract_json, contract_table, feed_bench_json,
+    feed_bench_table, idle_json, idle_table, interleaved_json, interleaved_table, json, live_bench_json,
+    live_bench_table, live_idle_table, matrix_table,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -24,6 +26,10 @@ pub fn document_table(document: &Document, width: Option<usize>, out: &mut dyn W
         Document::Idle(idle) => idle_table(&shown(&**idle)?, out),
         Document::Attach(attach) => attach_table(&shown(&**attach)?, out),
         Document::Certificate(certificate) => certificate_table(&[shown(&**certificate)?], out),
+        Document::ClientBench(bench) => client_bench_table(&shown(&**bench)?, out),
+        Document::Interleaved(interleaved) => interleaved_table(&shown(&**interleaved)?, out),
+        Document::Comparison(comparison) => compare_table(&shown(&**comparison)?, out),
+        Document::Contract(contract) => contract_table(&shown(&**contract)?, out),
     }
 }
 
@@ -55,5 +61,9 @@ pub fn document_json(document: &Document, out: &mut dyn Write) -> io::Result<()>
         Document::Idle(idle) => idle_json(idle, out),
         Document::Attach(attach) => attach_json(attach, out),
         Document::Certificate(certificate) => live_bench_json(&**certificate, out),
+        Document::ClientBench(bench) => client_bench_json(bench, out),
+        Document::Interleaved(interleaved) => interleaved_json(interleaved, out),
+        Document::Comparison(comparison) => compare_json(std::slice::from_ref(&**comparison), out),
+        Document::Contract(contract) => contract_json(contract, out),
     }
 }

@@ -82,6 +82,7 @@ fn row(point: &TimedPoint) -> Vec<String> {
     ]
 }
 
-fn between([lo, hi]: [f64; 2]) -> String {
+/// An interval of ratios; `unknown` where there are too few blocks.
+pub(super) fn between([lo, hi]: [f64; 2]) -> String {
     if lo > 0.0 && hi.is_finite() { format!("{lo:.3} … {hi:.3}") } else { "unknown".to_owned() }
 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::director::{self, Director, Set};
 use super::evidence::{Against, Read};
@@ -29,6 +30,9 @@ use crate::seed::Seed;
 
 /// The session API key that the rig gives every server and client. It guards nothing but the rig.
 const RIG_KEY: &str = "rig";
+
+/// Bytes that pongs of all clients may make in between.
+const PONGS: u64 = 64;
 
 /// How long a client may take to get ready before the turn starts without it; longer than any client's own limit.
 const CONNECT_WAIT: Duration = Duration::from_secs(45);
@@ -123,22 +127,6 @@ fn load_stalls(cell: &Cell) -> Duration {
     cell.workload.stalls().into_iter().map(|(_, time)| time).sum()
 }
 
-/// What the cell's server is started with.
-fn config(cell: &Cell, script: Script, seed: Seed) -> ServerConfig {
-    ServerConfig {
-        keys: vec![RIG_KEY.to_owned()],
-        script,
-        mutation: cell.mutation.clone(),
-        seed,
-        sinks: vec![sink(cell)],
-        keeps_notes: true,
-        telemetry: true,
-        auto_title: true,
-        faults: director::stream_faults(&cell.faults),
-        mortal: cell.idle_policy.is_some() || cell.faults.iter().any(|fault| fault.kind.needs_mortal()),
-    }
-}
-
 /// The parties of one cell.
 struct Cast<'a> {
     server: &'a Profile<ServerTraits>,
@@ -147,6 +135,9 @@ struct Cast<'a> {
     /// The server that takes the place of the first, fault by fault.
     successors: Vec<Option<Arc<Profile<ServerTraits>>>>,
 }
+
+/// A client that attends, and what it read.
+type Seated = JoinHandle<(Attended, Read)>;
 
 async fn attended(
     cell: &Cell,
@@ -159,8 +150,80 @@ async fn attended(
     let chunks = u32::try_from(script.chunks.len()).unwrap_or(u32::MAX);
     let length = script.gap.saturating_mul(chunks).saturating_add(load_stalls(cell));
     let user = script.user.clone();
-    let faults = &cell.faults[..];
-    let config = config(cell, script, seed);
+    let (server, set) = raised(cell, cast, script, clock, seed).await?;
+    let (stage, target) = (&set.stage, &set.target);
+    let mut director = Director::new(&cell.faults, set.clone()).await;
+    let (stop, stopped) = watch::channel(false);
+    let attending = seated(cell, cast, &set, &stopped).await?;
+    let pulse = server.pulse();
+    let watched = cell
+        .idle_policy
+        .map(|policy| tokio::spawn(reaper::watch(stage.clone(), target.clone(), policy, Instant::now())));
+    director.begin(&pulse);
+    rest::post_message(target, &user, true).await.map_err(|e| setup(&e))?;
+    let slack = if clock == ClockKind::Virtual { SLACK_VIRTUAL } else { SLACK_WALL };
+    let limit = length.saturating_add(slack);
+    timeout(limit, server.idle()).await.map_err(|_| CellFault::Deadline(limit.as_secs()))?;
+    director.done(limit).await;
+    // A fault may have started another turn, on another server.
+    let server = stage.server().unwrap_or(server);
+    timeout(limit, server.idle()).await.map_err(|_| CellFault::Deadline(limit.as_secs()))?;
+    let reaped = reaper::ended(watched).await;
+    set.ways.iter().for_each(|way| way.release());
+    settle(clock, cast.server, &server, &cell.sink).await;
+    if !cell.faults.is_empty() {
+        read_out(clock, &set).await;
+    }
+    stop.send_replace(true);
+    let mut all: Vec<(Attended, Read)> = Vec::new();
+    for client in attending {
+        // On a paused clock a client that waits for nothing would wait for ever.
+        let left = timeout(slack, client).await;
+        let left = left.map_err(|_| CellFault::Hung("a client did not leave".to_owned()))?;
+        all.push(left.map_err(|e| CellFault::Panicked(e.to_string()))?);
+    }
+    if let Some(missing) = director.missing(Some(&server)).first() {
+        return Err(CellFault::NeverFired(missing.clone()));
+    }
+    let evening = Evening { notes: server.notes(), side_effects: server.side_effects(), reaped };
+    let profile = &cast.client.profile;
+    let against = Against {
+        server: cast.server,
+        own: cast.own,
+        mutation: &cell.mutation,
+        legacy: profile.traits.connect.endpoint == Endpoint::Events,
+        shows: &profile.traits.shows,
+    };
+    let observed = |(attended, read)| observation(&evening, profile, attended, &read, &against);
+    Ok(all.into_iter().map(observed).collect())
+}
+
+/// Whether that subscriber comes only when a fault lets it.
+fn comes_later(cell: &Cell, subscriber: u32) -> bool {
+    cell.faults.iter().any(|fault| fault.kind == Kind::Join && fault.concerns(subscriber))
+}
+
+/// The server on its stage, and everything that faults can act on.
+async fn raised(
+    cell: &Cell,
+    cast: &Cast<'_>,
+    script: Script,
+    clock: ClockKind,
+    seed: Seed,
+) -> Result<(Server, Set), CellFault> {
+    let setup = |e: &dyn std::fmt::Display| CellFault::Setup(e.to_string());
+    let config = ServerConfig {
+        keys: vec![RIG_KEY.to_owned()],
+        script,
+        mutation: cell.mutation.clone(),
+        seed,
+        sinks: vec![sink(cell)],
+        keeps_notes: true,
+        telemetry: true,
+        auto_title: true,
+        faults: director::stream_faults(&cell.faults),
+        mortal: cell.idle_policy.is_some() || cell.faults.iter().any(|fault| fault.kind.needs_mortal()),
+    };
     let server_clock = if clock == ClockKind::Virtual { Clock::fixed() } else { Clock::wall() };
     let server = Server::new(cast.server, config, server_clock);
     let stage = Stage::of(&server);
@@ -175,30 +238,37 @@ async fn attended(
         }
     };
     let conversation = server.create_conversation().await;
-    let target = Target { dialer, conversation, key: Some(RIG_KEY.to_owned()) };
-    let profile = &cast.client.profile;
     let subscribers = 1..=cell.subscribers.max(1);
-    let later = |n: u32| faults.iter().any(|fault| fault.kind == Kind::Join && fault.concerns(n));
     let set = Set {
-        stage: stage.clone(),
-        target: target.clone(),
+        stage,
+        target: Target { dialer, conversation, key: Some(RIG_KEY.to_owned()) },
         ways: subscribers.clone().map(|_| Arc::default()).collect(),
-        endpoint: profile.traits.connect.endpoint,
+        endpoint: cast.client.profile.traits.connect.endpoint,
         successors: cast.successors.clone(),
-        doors: subscribers.clone().map(|n| watch::Sender::new(!later(n))).collect(),
+        doors: subscribers.map(|n| watch::Sender::new(!comes_later(cell, n))).collect(),
     };
-    let mut director = Director::new(faults, set.clone()).await;
-    let (stop, stopped) = watch::channel(false);
+    Ok((server, set))
+}
+
+/// The clients, each in its seat as far as it gets there.
+async fn seated(
+    cell: &Cell,
+    cast: &Cast<'_>,
+    set: &Set,
+    stopped: &watch::Receiver<bool>,
+) -> Result<Vec<Seated>, CellFault> {
+    let profile = &cast.client.profile;
     let mut attending = Vec::new();
-    for (n, way) in subscribers.zip(&set.ways) {
-        let client = Client::new(profile, cast.client.list.as_deref()).map_err(|e| setup(&e))?;
+    for ((n, way), door) in (1..).zip(&set.ways).zip(&set.doors) {
+        let client = Client::new(profile, cast.client.list.as_deref());
+        let client = client.map_err(|e| CellFault::Setup(e.to_string()))?;
         let (phase, mut phases) = watch::channel(Phase::Connecting);
-        let mut own = target.clone();
-        if !faults.is_empty() {
+        let mut own = set.target.clone();
+        if !cell.faults.is_empty() {
             own.dialer = own.dialer.through(way);
         }
         let (traits, stopped) = (profile.traits.clone(), stopped.clone());
-        let mut door = set.doors[n as usize - 1].subscribe();
+        let mut door = door.subscribe();
         attending.push(tokio::spawn(async move {
             let mut read = Read::default();
             let mut leaving = stopped.clone();
@@ -212,47 +282,33 @@ async fn attended(
         }));
         // One after the other, so that who joins when is the same in every run. A client that never gets ready
         // is part of the answer; somebody else starts the turn all the same.
-        if !later(n) {
+        if !comes_later(cell, n) {
             let _ = timeout(CONNECT_WAIT, phases.wait_for(|p| *p != Phase::Connecting)).await;
         }
     }
-    let pulse = server.pulse();
-    let watched = cell
-        .idle_policy
-        .map(|policy| tokio::spawn(reaper::watch(stage.clone(), target.clone(), policy, Instant::now())));
-    director.begin(&pulse);
-    rest::post_message(&target, &user, true).await.map_err(|e| setup(&e))?;
-    let slack = if clock == ClockKind::Virtual { SLACK_VIRTUAL } else { SLACK_WALL };
-    let limit = length.saturating_add(slack);
-    timeout(limit, server.idle()).await.map_err(|_| CellFault::Deadline(limit.as_secs()))?;
-    director.done(limit).await;
-    // A fault may have started another turn, on another server.
-    let server = stage.server().unwrap_or(server);
-    timeout(limit, server.idle()).await.map_err(|_| CellFault::Deadline(limit.as_secs()))?;
-    let reaped = reaper::ended(watched).await;
-    set.ways.iter().for_each(|way| way.release());
-    settle(clock, cast.server, &server, &cell.sink).await;
-    stop.send_replace(true);
-    let mut all: Vec<(Attended, Read)> = Vec::new();
-    for client in attending {
-        // On a paused clock a client that waits for nothing would wait for ever.
-        let left = timeout(slack, client).await;
-        let left = left.map_err(|_| CellFault::Hung("a client did not leave".to_owned()))?;
-        all.push(left.map_err(|e| CellFault::Panicked(e.to_string()))?);
-    }
-    if let Some(missing) = director.missing(Some(&server)).first() {
-        return Err(CellFault::NeverFired(missing.clone()));
-    }
-    let evening = Evening { notes: server.notes(), side_effects: server.side_effects(), reaped };
-    let against = Against {
-        server: cast.server,
-        own: cast.own,
-        mutation: &cell.mutation,
-        legacy: profile.traits.connect.endpoint == Endpoint::Events,
-        shows: &profile.traits.shows,
+    Ok(attending)
+}
+
+/// Lets ways that stand still come back, and slow ones run empty: until nothing came any more that is more than pongs, or for
+/// ten minutes.
+async fn read_out(clock: ClockKind, set: &Set) {
+    let (step, steps) = match clock {
+        ClockKind::Virtual => (Duration::from_mins(1), 10),
+        ClockKind::Wall => (Duration::from_millis(500), 60),
     };
-    let observed = |(attended, read)| observation(&evening, profile, attended, &read, &against);
-    Ok(all.into_iter().map(observed).collect())
+    if let Some(at) = set.ways.iter().filter_map(|way| way.waits_until()).max() {
+        sleep_until(at).await;
+    }
+    let passed = || set.ways.iter().map(|way| way.passed()).sum::<u64>();
+    let mut before = passed();
+    for _ in 0..steps {
+        sleep(step).await;
+        let now = passed();
+        if now - before < PONGS {
+            return;
+        }
+        before = now;
+    }
 }
 
 /// The webhook sink, as slow as a fault makes it.

@@ -136,12 +136,12 @@ async fn reached(moment: Moment, began: Instant, mut pulse: watch::Receiver<Puls
         }
         Moment::Token(n) => pulse.wait_for(|pulse| pulse.chunks >= n).await.is_ok(),
         Moment::After(mark, wait) => {
-            let come = |pulse: &Pulse| match mark {
+            let happened = |pulse: &Pulse| match mark {
                 Mark::FirstDelta => pulse.deltas > 0,
                 Mark::Reply => pulse.replies > 0,
                 Mark::Turn => pulse.turns > 0,
             };
-            let came = pulse.wait_for(come).await.is_ok();
+            let came = pulse.wait_for(happened).await.is_ok();
             sleep(wait).await;
             came
         }
@@ -180,7 +180,7 @@ impl Act {
             Kind::NoPong => each(&Conditions::eat_pongs),
             Kind::Join => {
                 let doors = (1..).zip(&set.doors).filter(|(n, _)| fault.concerns(*n));
-                doors.map(|(_, door)| door.send_replace(true)).count() > 0
+                doors.inspect(|(_, door)| _ = door.send_replace(true)).count() > 0
             }
             Kind::Close { code, reason } => self.close(fault, *code, reason).await,
             Kind::Refuse { status, times } => {

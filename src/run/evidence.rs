@@ -67,7 +67,7 @@ impl Ends<'_> {
     /// How the text came in time. None where nothing came.
     pub(super) fn times(&self, shows: &[Class]) -> Option<Times> {
         let (mut delays, mut arrivals, mut first) = (Vec::new(), Vec::new(), None);
-        let due = |piece: &Piece| piece.class != Class::Empty && shows.contains(&piece.class);
+        let counts = |piece: &Piece| piece.class != Class::Empty && shows.contains(&piece.class);
         for (origin, k) in self.read_frames() {
             let (Some(receipt), Some(at)) =
                 (k.and_then(|k| self.trace.receipts.get(k)), k.and_then(|k| self.read.at.get(k)))
@@ -78,7 +78,7 @@ impl Ends<'_> {
             else {
                 continue;
             };
-            if pieces.iter().any(due) {
+            if pieces.iter().any(counts) {
                 first = first.or(Some(*at));
             }
             if let Some(produced) = self.notes.produced_at.get(piece as usize) {
@@ -88,7 +88,7 @@ impl Ends<'_> {
         }
         let mut gaps: Vec<u64> = arrivals.windows(2).map(|two| micros(two[0], two[1])).collect();
         let made = self.notes.server.produced.iter().zip(&self.notes.produced_at);
-        let mut made = made.filter(|(piece, _)| due(piece)).map(|(_, at)| *at);
+        let mut made = made.filter(|(piece, _)| counts(piece)).map(|(_, at)| *at);
         let begun = made.next();
         let times = Times {
             delay: Spread::of(&mut delays),

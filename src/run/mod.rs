@@ -88,17 +88,11 @@ pub fn execute(
             if !rest[index] {
                 continue;
             }
-            let started = Instant::now();
-            let result = if stop.load(Ordering::Relaxed) {
-                Err(CellFault::Interrupted)
+            let run = if stop.load(Ordering::Relaxed) {
+                CellRun { index, result: Err(CellFault::Interrupted), micros: 0 }
             } else {
-                panics::caught(|| match cell {
-                    Planned::AgentServer(cell) => run_cell(cell, parties, options.clock, options.seed),
-                    Planned::SessionFeed(cell) => run_feed(cell, parties, options.clock),
-                })
+                one(index, cell, parties, options)
             };
-            let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-            let run = CellRun { index, result, micros };
             done(&run);
             let mut results = results.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             if let Some(slot) = results.get_mut(index) {
@@ -116,4 +110,15 @@ pub fn execute(
     let results = results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     let missing = |index| CellRun { index, result: Err(CellFault::Interrupted), micros: 0 };
     results.into_iter().enumerate().map(|(i, r)| r.unwrap_or_else(|| missing(i))).collect()
+}
+
+/// Runs one cell of a plan on this thread; a panic in it is its result.
+pub fn one(index: usize, cell: &Planned, parties: &Parties, options: Options) -> CellRun {
+    let started = Instant::now();
+    let result = panics::caught(|| match cell {
+        Planned::AgentServer(cell) => run_cell(cell, parties, options.clock, options.seed),
+        Planned::SessionFeed(cell) => run_feed(cell, parties, options.clock),
+    });
+    let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+    CellRun { index, result, micros }
 }

@@ -63,7 +63,8 @@ pub struct Cell {
 
 impl Cell {
     /// The cell with its id and hash set from everything else.
-    pub(super) fn identified(mut self) -> Cell {
+    #[must_use]
+    pub fn identified(mut self) -> Cell {
         self.id = self.path();
         self.hash = self.digest();
         self

@@ -323,14 +323,13 @@ fn hold(section: &mut Section<'_>, faults: &mut Faults) -> Option<Hold> {
         None => None,
     };
     let mut given = [bytes, time, turn].into_iter().flatten();
-    match (given.next(), given.next()) {
-        (Some(hold), None) => Some(hold),
-        _ => {
-            let why = "takes one of `bytes`, `for` and `until = \"turn\"`".to_owned();
-            faults.add(section.span.clone(), Problem::Misplaced { what: "buffer", why });
-            None
-        }
+    let (first, second) = (given.next(), given.next());
+    if first.is_none() || second.is_some() {
+        let why = "takes one of `bytes`, `for` and `until = \"turn\"`".to_owned();
+        faults.add(section.span.clone(), Problem::Misplaced { what: "buffer", why });
+        return None;
     }
+    first
 }
 
 /// `frame`, or a frame of so many `bytes`.

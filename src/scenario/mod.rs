@@ -120,6 +120,7 @@
 mod aside;
 mod axis;
 mod budget;
+pub mod capsule;
 mod cell;
 #[cfg(test)]
 mod complaints;

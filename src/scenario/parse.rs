@@ -67,6 +67,8 @@ fn read(
     let mut file = Section::new("a scenario", 0..0, table);
     let question = question(&mut file, table, faults);
     let seen = seen(&mut file, faults);
+    // A capsule is a scenario with a head of its own, which only those who replay it read.
+    file.value("capsule");
     if !is_own(&mut file, faults) {
         return None;
     }

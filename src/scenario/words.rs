@@ -22,26 +22,7 @@ const VERDICT: &Words<Verdict> = &Words { what: "verdict", all: &Verdict::ALL, w
 pub(super) const HOP: &Words<Hop> = &Words { what: "hop", all: &Hop::ALL, word: Hop::as_str };
 pub(super) const FEED_HOP: &Words<Hop> =
     &Words { what: "hop of a session feed", all: &Hop::FEED, word: Hop::as_str };
-const ANY_HOP: &Words<Hop> = &Words {
-    what: "hop",
-    all: &[
-        Hop::Produced,
-        Hop::Published,
-        Hop::Dispatched,
-        Hop::Sent,
-        Hop::Received,
-        Hop::Parsed,
-        Hop::Decoded,
-        Hop::Admitted,
-        Hop::Delivered,
-        Hop::Appended,
-        Hop::Emitted,
-        Hop::Handled,
-        Hop::Durable,
-        Hop::Replayed,
-    ],
-    word: Hop::as_str,
-};
+const ANY_HOP: &Words<Hop> = &Words { what: "hop", all: &Hop::EVERY, word: Hop::as_str };
 pub(super) const SUBJECT: &Words<Subject> =
     &Words { what: "subject", all: &Subject::ALL, word: Subject::as_str };
 const SCOPE: &Words<Scope> = &Words {

@@ -6,7 +6,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -17,7 +17,7 @@ use crate::run::CellRun;
 /// The file in the folder of a run that is not at its end.
 pub const JOURNAL: &str = "cells.jsonl";
 /// Schema name and version of its first line.
-const SCHEMA: &str = "skewlab.journal/1";
+const SCHEMA: &str = "skewlab.journal/2";
 
 /// What a run is of: only the same one can be taken up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +25,10 @@ const SCHEMA: &str = "skewlab.journal/1";
 pub struct Journalled {
     schema: String,
     skewlab: String,
+    /// SHA-256 over the program: a version alone does not say what its cells mean. Set when the journal is opened; only then
+    /// is the program read. Version 1 has none.
+    #[serde(default)]
+    build: String,
     clock: String,
     seed: u64,
     /// SHA-256 over the ids and hashes of all cells, in plan order.
@@ -40,9 +44,15 @@ impl Journalled {
             sha.update(format!("{id}\n{hash}\n"));
             count += 1;
         }
-        let plan = sha.finalize().iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
+        let plan = hex(sha);
         let (schema, skewlab) = (SCHEMA.to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-        Journalled { schema, skewlab, clock: clock.to_owned(), seed, plan, cells: count }
+        let build = String::new();
+        Journalled { schema, skewlab, build, clock: clock.to_owned(), seed, plan, cells: count }
+    }
+
+    /// The same, by this build.
+    fn by_this_build(&self) -> Result<Journalled, JournalError> {
+        Ok(Journalled { build: build()?.to_owned(), ..self.clone() })
     }
 
     /// What is not the same in the run that a journal is of.
@@ -54,6 +64,9 @@ impl Journalled {
             differs("schema", &other.schema, &self.schema)
         } else if self.skewlab != other.skewlab {
             differs("skewlab", &other.skewlab, &self.skewlab)
+        } else if self.build != other.build {
+            let name = |build: &str| build.get(..12).unwrap_or(build).to_owned();
+            differs("another build of this version,", &name(&other.build), &name(&self.build))
         } else if self.clock != other.clock {
             differs("the clock", &other.clock, &self.clock)
         } else if self.seed != other.seed {
@@ -91,7 +104,7 @@ pub enum JournalError {
         dir: PathBuf,
     },
     /// It is of another run.
-    #[error("{}: this run was begun with {what}; ask for the same cells, seed and clock, or start anew with `--out`", path.display())]
+    #[error("{}: this run was begun with {what}; ask for the same cells, seed and clock with the same program, or start anew with `--out`", path.display())]
     Other {
         /// The journal.
         path: PathBuf,
@@ -130,6 +143,7 @@ impl Journal {
     /// Begins one in the folder; what was there of an earlier run is replaced.
     pub fn begin(dir: &Path, of: &Journalled) -> Result<Journal, JournalError> {
         let path = dir.join(JOURNAL);
+        let of = &of.by_this_build()?;
         let attempt = || {
             fs::create_dir_all(dir)?;
             let mut out = OpenOptions::new().write(true).create(true).truncate(false).open(&path)?;
@@ -156,6 +170,7 @@ impl Journal {
         if !path.exists() {
             return Err(JournalError::Nothing { dir: dir.to_owned() });
         }
+        let of = &of.by_this_build()?;
         let failed = |error| JournalError::File { path: path.clone(), error };
         let text = fs::read(&path).map_err(failed)?;
         // Every whole line ends with one; what does not was being written when the process died.
@@ -211,6 +226,36 @@ impl Journal {
         let ended = if complete { fs::remove_file(&path) } else { out.map(drop) };
         ended.map_err(|error| JournalError::File { path, error })
     }
+}
+
+/// SHA-256 over this program, read once a process.
+fn build() -> Result<&'static str, JournalError> {
+    static BUILD: OnceLock<String> = OnceLock::new();
+    if let Some(known) = BUILD.get() {
+        return Ok(known);
+    }
+    // Under Linux this is the program that runs, even where its file was replaced meanwhile.
+    let own = Path::new("/proc/self/exe");
+    let path = if own.exists() {
+        own.to_owned()
+    } else {
+        std::env::current_exe().unwrap_or_else(|_| own.to_owned())
+    };
+    let read = || {
+        let (mut program, mut sha, mut some) = (File::open(&path)?, Sha256::new(), vec![0; 1 << 16]);
+        loop {
+            match io::Read::read(&mut program, &mut some)? {
+                0 => return Ok(hex(sha)),
+                read => sha.update(&some[..read]),
+            }
+        }
+    };
+    let build = read().map_err(|error| JournalError::File { path: path.clone(), error })?;
+    Ok(BUILD.get_or_init(|| build))
+}
+
+fn hex(sha: Sha256) -> String {
+    sha.finalize().iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
 }
 
 /// Two runs in one folder would take each other's journal for their own. The lock goes with the process.
@@ -305,6 +350,26 @@ mod tests {
         let changed = Journalled::of("virtual", 1, [("a/b", "1"), ("a/c", "2"), ("a/d", "4")].into_iter());
         assert!(refused(&changed).contains("a scenario, a profile or the selection has changed"));
         let path = dir.path().join(JOURNAL);
+        let text = fs::read_to_string(&path).unwrap();
+        let own = build().unwrap();
+        assert!(own.len() == 64 && text.contains(own), "{text}");
+        fs::write(&path, text.replace(own, &"0".repeat(64))).unwrap();
+        let told = refused(&of(1));
+        assert!(
+            told.contains(&format!(
+                "another build of this version, 000000000000, and this is {}",
+                &own[..12]
+            )),
+            "{told}"
+        );
+        // One of a version that knew no builds.
+        fs::write(
+            &path,
+            text.replace(&format!("\"build\":\"{own}\","), "").replace("journal/2", "journal/1"),
+        )
+        .unwrap();
+        assert!(refused(&of(1)).contains("schema skewlab.journal/1, and this is skewlab.journal/2"));
+        fs::write(&path, text).unwrap();
         let text = fs::read_to_string(&path).unwrap().replace("\"index\":0", "\"index\":3");
         fs::write(&path, text).unwrap();
         assert!(refused(&of(1)).contains(":2: there is no cell 3"), "{}", refused(&of(1)));

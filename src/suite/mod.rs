@@ -6,13 +6,16 @@ pub mod against;
 mod assemble;
 mod bench;
 pub mod calibrate;
+pub mod explore;
 pub mod extract;
 mod feed_bench;
+mod fingerprint;
 mod journal;
 mod known;
 pub mod live;
 pub mod live_bench;
 mod ratios;
+pub mod replay;
 pub mod schemas;
 mod select;
 

@@ -10,13 +10,16 @@ use crate::agent_server::profile::{ClientFile, ServerFile};
 use crate::record::attach::{ATTACH_SCHEMA, AttachReport};
 use crate::record::bench::{BENCH_SCHEMA, Bench};
 use crate::record::certificate::{CERTIFICATE_SCHEMA, Certificate};
+use crate::record::client_bench::{CLIENT_BENCH_SCHEMA, ClientBench};
 use crate::record::comparison::{COMPARISON_SCHEMA, Comparison};
 use crate::record::contract::{CONTRACT_SCHEMA, ContractReport};
+use crate::record::explore::{EXPLORE_SCHEMA, ExploreReport};
 use crate::record::feed_bench::{FEED_BENCH_SCHEMA, FeedBench};
 use crate::record::idle::{IDLE_SCHEMA, IdleReport};
 use crate::record::interleaved::{INTERLEAVED_SCHEMA, Interleaved};
 use crate::record::live_bench::{LIVE_BENCH_SCHEMA, LIVE_IDLE_SCHEMA, LiveBench, LiveIdleReport};
 use crate::record::run::{Run, SCHEMA};
+use crate::scenario::capsule::CapsuleFile;
 use crate::scenario::{FeedScenarioFile, ScenarioFile};
 use crate::schema::{Language, document};
 use crate::session_feed::profile::VariantFile;
@@ -52,10 +55,13 @@ pub fn all() -> Vec<FileSchema> {
         result::<LiveBench>(LIVE_BENCH_SCHEMA, "The result of `skewlab live bench fanout`"),
         result::<LiveIdleReport>(LIVE_IDLE_SCHEMA, "The result of `skewlab live idle`"),
         result::<Certificate>(CERTIFICATE_SCHEMA, "A certificate of `skewlab calibrate`"),
+        result::<ClientBench>(CLIENT_BENCH_SCHEMA, "The result of `skewlab bench client`"),
         result::<Interleaved>(INTERLEAVED_SCHEMA, "The result of `skewlab bench … --against`"),
         result::<Comparison>(COMPARISON_SCHEMA, "The result of `skewlab compare`"),
         result::<ContractReport>(CONTRACT_SCHEMA, "The result of `skewlab contract`"),
+        result::<ExploreReport>(EXPLORE_SCHEMA, "The result of `skewlab explore`"),
         written::<ScenarioFile>("scenario", "A scenario of the agent server"),
+        written::<CapsuleFile>("capsule", "A capsule of `skewlab explore`"),
         written::<FeedScenarioFile>("feed-scenario", "A scenario of the session feed"),
         written::<ServerFile>("server-profile", "A server profile"),
         written::<ClientFile>("client-profile", "A client profile"),

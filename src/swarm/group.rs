@@ -5,9 +5,10 @@ use std::time::Instant;
 
 use super::closed::Closed;
 use super::heard::{Delta, Heard, hear};
-use super::ledger::{Counts, Ledger};
+use super::ledger::Ledger;
 use super::report::{BlockReport, GroupReport, Times};
 use super::spec::Block;
+use crate::record::client_bench::Counts;
 
 /// What one socket remembers of the times of its deltas.
 #[derive(Debug, Clone, Copy, Default)]

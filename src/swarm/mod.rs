@@ -28,7 +28,6 @@ mod spec;
 pub use closed::{Closed, Fault};
 pub use error::SwarmError;
 pub use handle::Swarm;
-pub use ledger::Counts;
 pub use refused::Refused;
 pub use report::{BlockReport, ConnectReport, GroupReport, Memory, Progress, Report, Times};
 pub use spec::{Block, Conduct, Pace, Reading, SocketSpec};

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::closed::Closed;
-use super::ledger::Counts;
 use super::refused::Refused;
 use crate::probe::Delays;
+use crate::record::client_bench::Counts;
 
 /// How opening the connections went.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -51,6 +51,23 @@ fn a_healthy_server_is_read_and_nothing_is_missing() {
 }
 
 #[test]
+fn what_was_found_is_kept_and_shown_again() {
+    let (_served, url) = served("", &[]);
+    let folder = Folder::new();
+    let file = folder.arg("client.json");
+    let (code, shown, _) = client(&url, &["--say", "hi", "--out", &file]);
+    assert_eq!(code, 0, "{shown}");
+    let (code, again, err) = ended(&mut skewlab(&["report", &file]));
+    assert_eq!((code, again, err.as_str()), (0, shown, ""));
+    let blocked = format!("{file}/x.json");
+    let (code, shown, err) = client(&url, &["--say", "hi", "--out", &blocked]);
+    assert!(
+        code == 1 && shown.contains("missing    nothing") && err.contains("cannot write"),
+        "{code} {err}"
+    );
+}
+
+#[test]
 fn a_fault_of_the_server_is_10_and_says_how_it_was_noticed() {
     let (_served, url) = served("[mutant]\ndrop_every = 9", &[]);
     let (code, out, _) = client(&url, &["--say", "hi"]);

@@ -26,8 +26,8 @@ impl Bent {
     /// The cell, expected to end like that, and the exit code of a run of it.
     pub(crate) fn ends(&self, expect: Verdict) -> (CellResult, u8) {
         let name = if self.faults.is_empty() { "none" } else { "f" };
-        let faults =
-            self.faults.iter().fold(String::new(), |all, keys| format!("{all}[[fault.f]]\n{keys}\n"));
+        let faults: Vec<String> = self.faults.iter().map(|keys| format!("[[fault.f]]\n{keys}\n")).collect();
+        let faults = faults.concat();
         let text = format!(
             "question = \"q\"\nservers = [\"{}\"]\nclients = [\"{}\"]\nworkloads = [\"w\"]\nfaults = [\"{name}\"]\n{}\n\
              [workload.w]\n{}\n{faults}{}\n[[expect]]\nverdict = \"{}\"\n",

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use skewlab::agent_server::profile::Catalogue;
-use skewlab::record::{CellResult, Finding, Hop, Run, Scope, Signal, Verdict};
+use skewlab::record::{CellResult, Finding, Hop, Reason, Run, Scope, Signal, Verdict};
 use skewlab::scenario::Selection;
 use skewlab::suite::Plan;
 use tempfile::TempDir;
@@ -46,7 +46,7 @@ fn worst<'a>(run: &'a Run, client: &str) -> &'a Finding {
 }
 
 fn said(finding: &Finding) -> (Verdict, Option<Scope>, Option<&str>, Signal) {
-    (finding.verdict, finding.scope, finding.reason.as_ref().map(|r| r.as_str()), finding.signal)
+    (finding.verdict, finding.scope, finding.reason.as_ref().map(Reason::as_str), finding.signal)
 }
 
 fn one(body: &str) -> String {
@@ -72,7 +72,7 @@ fn an_end_in_mid_stream_is_a_tail_for_who_is_deaf_and_a_gap_for_who_comes_back()
         // Who joins in mid-stream gets deltas without a frame that opens their item.
         let slots = worst(&run, "browser-session");
         assert_eq!((slots.verdict, slots.scope), (Verdict::LoudLoss, Some(Scope::Tail)));
-        assert_eq!(slots.reason.as_ref().map(|r| r.as_str()), Some("no_open_slot"));
+        assert_eq!(slots.reason.as_ref().map(Reason::as_str), Some("no_open_slot"));
     }
 }
 
@@ -146,7 +146,7 @@ fn fragments_of_one_byte_are_put_together_again() {
 #[test]
 fn half_open_is_noticed_by_who_pings_and_by_nobody_else() {
     // Long enough for two pings of 20 s.
-    let body = one("kind = \"silence\"\nat = \"token 10\"").replace("[[fault", "[[fault");
+    let body = one("kind = \"silence\"\nat = \"token 10\"");
     let (dir, path) = file(&body);
     let text = std::fs::read_to_string(&path).unwrap().replace("count = 40", "count = 600");
     std::fs::write(&path, text).unwrap();
@@ -158,11 +158,11 @@ fn half_open_is_noticed_by_who_pings_and_by_nobody_else() {
     let run = run(&plan.unwrap(), 1, 2);
     drop(dir);
     for client in ["python-1.34.0", "python-1.58.2"] {
-        assert_eq!(worst(&run, client).reason.as_ref().map(|r| r.as_str()), Some("ping_timeout"), "{client}");
+        assert_eq!(worst(&run, client).reason.as_ref().map(Reason::as_str), Some("ping_timeout"), "{client}");
     }
     for client in ["typescript-1.39.0", "browser-1.20.0"] {
         let found = of(&run, client).findings.iter().find(|f| f.verdict == Verdict::SilentLoss).unwrap();
-        assert_eq!(found.reason.as_ref().map(|r| r.as_str()), Some("half_open"), "{client}");
+        assert_eq!(found.reason.as_ref().map(Reason::as_str), Some("half_open"), "{client}");
     }
 }
 
@@ -301,7 +301,7 @@ fn a_fault_that_never_comes_is_a_cell_that_did_not_run() {
         for cell in &run.cells {
             let found = &cell.findings[0];
             assert_eq!(found.verdict, Verdict::NotRun, "{body}: {}", cell.client);
-            assert_eq!(found.reason.as_ref().map(|r| r.as_str()), Some("fault_never_fired"), "{body}");
+            assert_eq!(found.reason.as_ref().map(Reason::as_str), Some("fault_never_fired"), "{body}");
         }
     }
     let (_dir, path) = file(&one("kind = \"abort\"\nat = \"token 41\""));

@@ -52,7 +52,7 @@ fn one_name_runs_them_all_and_each_has_a_name_of_its_own() {
     let (code, _, err) = ended(&mut skewlab(&[
         "live",
         "matrix",
-        "codex-43022",
+        "local-operator-1350",
         "--servers",
         "emulated:1.58.2",
         "--clients",

@@ -105,6 +105,33 @@ fn nothing_that_is_there_is_lost() {
     assert_eq!((second(), second()), (0, 2));
 }
 
+#[test]
+fn what_stands_in_the_place_of_a_folder_is_refused_and_nothing_is_left() {
+    for (place, link) in
+        [(".github", true), (".github/workflows", true), ("skewlab", true), (".github", false)]
+    {
+        let folder = Folder::new();
+        let at = folder.path(place);
+        std::fs::create_dir_all(at.parent().unwrap()).unwrap();
+        if link {
+            std::os::unix::fs::symlink("nowhere", &at).unwrap();
+        } else {
+            folder.write(place, "mine");
+        }
+        let (code, out, err) = ended(&mut skewlab(&["init", &folder.arg("")]));
+        assert_eq!((code, out.as_str()), (2, ""), "{place}: {err}");
+        assert!(err.contains(&format!("{place}, which is no folder")), "{place}: {err}");
+        std::fs::remove_file(&at).unwrap();
+        assert_eq!(names(&folder.path("")), Vec::<String>::new(), "{place}");
+        assert!(!folder.path("nowhere").exists(), "{place}");
+    }
+    // A repository that is a link to nowhere.
+    let folder = Folder::new();
+    std::os::unix::fs::symlink("nowhere", folder.path("home")).unwrap();
+    let (code, _, err) = ended(&mut skewlab(&["init", &folder.arg("home")]));
+    assert!(code == 2 && err.contains("no folder") && !folder.path("nowhere").exists(), "{err}");
+}
+
 /// The command lines of the workflow are ones that this build takes, and its actions are pinned.
 #[test]
 fn the_workflow_says_what_can_be_typed() {

@@ -47,6 +47,16 @@ fn what_was_finished_before_a_kill_does_not_run_again() {
     let (code, _, stderr) = ended(skewlab(&cells).args(["--seed", "2", "--resume", killed_arg]));
     assert!(code == 2 && stderr.contains("begun with seed 1, and this is 2"), "{stderr}");
 
+    // Another build is another skewlab, whatever its version says; a copy of this one is this one.
+    let other = dir.path().join("skewlab");
+    std::fs::copy(env!("CARGO_BIN_EXE_skewlab"), &other).unwrap();
+    std::io::Write::write_all(&mut std::fs::File::options().append(true).open(&other).unwrap(), b"\n")
+        .unwrap();
+    let resumed =
+        std::process::Command::new(&other).args(cells).args(["--resume", killed_arg]).output().unwrap();
+    let told = String::from_utf8(resumed.stderr).unwrap();
+    assert!(resumed.status.code() == Some(2) && told.contains("another build of this version"), "{told}");
+
     let (code, _, stderr) = ended(skewlab(&cells).args(["-v", "--resume", killed_arg]));
     assert_eq!(code, 0, "{stderr}");
     // The line that was being written when it died may be half.

@@ -26,6 +26,10 @@ fn written(document: &Document) -> Value {
         Document::Idle(report) => serde_json::to_value(report),
         Document::Attach(report) => serde_json::to_value(report),
         Document::Certificate(certificate) => serde_json::to_value(certificate),
+        Document::ClientBench(bench) => serde_json::to_value(bench),
+        Document::Interleaved(interleaved) => serde_json::to_value(interleaved),
+        Document::Comparison(comparison) => serde_json::to_value(comparison),
+        Document::Contract(contract) => serde_json::to_value(contract),
     }
     .unwrap()
 }

@@ -6,10 +6,9 @@ use std::time::{Duration, Instant};
 use skewlab::agent_server::profile::Catalogue;
 use skewlab::agent_server::server::net::Listening;
 use skewlab::agent_server::server::{Chunk, Clock, Finish, Script, Server, ServerConfig};
+use skewlab::record::client_bench::Counts;
 use skewlab::seed::Seed;
-use skewlab::swarm::{
-    Block, Closed, Conduct, ConnectReport, Counts, GroupReport, Pace, Refused, SocketSpec, Swarm,
-};
+use skewlab::swarm::{Block, Closed, Conduct, ConnectReport, GroupReport, Pace, Refused, SocketSpec, Swarm};
 use skewlab::wire::numbered;
 
 use crate::fixtures::KEY;

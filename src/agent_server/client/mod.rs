@@ -78,6 +78,7 @@ pub enum Incoming<'a> {
 
 /// One emulated client on one connection.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "things that happened, each for itself")]
 pub struct Client {
     traits: ClientTraits,
     decoder: Decoder,

@@ -60,6 +60,8 @@ pub(super) struct State {
     /// Bytes of one read.
     pub(super) chop: Option<usize>,
     no_pong: bool,
+    /// Bytes that were read.
+    pub(super) passed: u64,
     /// The name of the last connection in the server's notes.
     peer: Option<u64>,
     /// Who waits for a change.
@@ -133,6 +135,21 @@ impl Conditions {
     /// Whether pongs come.
     pub fn pongs_come(&self) -> bool {
         !self.state().no_pong
+    }
+
+    /// Until when nothing is read on them, if that has an end.
+    pub fn waits_until(&self) -> Option<Instant> {
+        let state = self.state();
+        let end = |until: Option<Until>| match until {
+            Some(Until::Time(at)) => Some(at),
+            _ => None,
+        };
+        [end(state.silent), end(state.stalled)].into_iter().flatten().max()
+    }
+
+    /// Bytes that were read under them so far.
+    pub fn passed(&self) -> u64 {
+        self.state().passed
     }
 
     /// A connection was opened, which the server knows by that name.

@@ -210,6 +210,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Conditioned<S> {
             this.begun = true;
             buf.put_slice(&this.ready[..most]);
             this.ready.drain(..most);
+            this.conditions.state().passed += most as u64;
             return Poll::Ready(Ok(()));
         }
     }

@@ -48,6 +48,21 @@ impl Catalogue {
         Ok(self)
     }
 
+    /// Adds profiles that are given as text, such as those that a capsule brings; `path` names them in errors.
+    pub fn with_texts(
+        mut self,
+        path: &str,
+        servers: &[String],
+        clients: &[String],
+    ) -> Result<Catalogue, ProfileError> {
+        for (shelf, texts) in [(&mut self.servers, servers), (&mut self.clients, clients)] {
+            for text in texts {
+                shelf.add_text(path, text)?;
+            }
+        }
+        Ok(self)
+    }
+
     /// The servers, by name.
     pub fn servers(&self) -> &Shelf {
         &self.servers

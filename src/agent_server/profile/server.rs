@@ -362,4 +362,8 @@ pub struct ServerMutant {
     pub hang: bool,
     /// The eviction sweep spares neither a turn that runs nor a client that watches.
     pub evict_busy: bool,
+    /// Encodes every delta so many times more, for nothing: exact counts say how often.
+    pub encode_again: u32,
+    /// Spends CPU on every delta, for nothing: so many steps of arithmetic, a nanosecond or two each. No count moves.
+    pub burn: u32,
 }

@@ -56,6 +56,8 @@ struct Raw {
     table: Table,
     about: About,
     extends: Option<String>,
+    /// Whether it is a user's own.
+    added: bool,
 }
 
 /// All profiles of one kind.
@@ -72,7 +74,7 @@ impl Shelf {
     pub fn of(what: &'static str, files: &[(&str, &str)]) -> Result<Shelf, ProfileError> {
         let mut shelf = Shelf { what, raws: Vec::new() };
         for (path, text) in files {
-            shelf.add((*path).to_owned(), (*text).to_owned())?;
+            shelf.add((*path).to_owned(), (*text).to_owned(), false)?;
         }
         Ok(shelf)
     }
@@ -96,12 +98,29 @@ impl Shelf {
         paths.sort();
         for path in paths {
             let text = std::fs::read_to_string(&path).map_err(|e| read(&path, e))?;
-            self.add(path.display().to_string(), text)?;
+            self.add(path.display().to_string(), text, true)?;
         }
         Ok(())
     }
 
-    fn add(&mut self, path: String, text: String) -> Result<(), ProfileError> {
+    /// Adds a user's profile, given as text; `path` names it in errors.
+    pub(super) fn add_text(&mut self, path: &str, text: &str) -> Result<(), ProfileError> {
+        self.add(path.to_owned(), text.to_owned(), true)
+    }
+
+    /// The texts of a user's own profiles that `name` is made of, itself last; nothing for one that comes with skewlab.
+    pub fn added(&self, name: &str) -> Vec<&str> {
+        let mut texts = Vec::new();
+        let mut next = self.find(name);
+        while let Some(raw) = next.filter(|raw| raw.added && texts.len() < self.raws.len()) {
+            texts.push(raw.text.as_str());
+            next = raw.extends.as_deref().and_then(|base| self.find(base));
+        }
+        texts.reverse();
+        texts
+    }
+
+    fn add(&mut self, path: String, text: String, added: bool) -> Result<(), ProfileError> {
         let mut table: Table = text.parse().map_err(|e| faulty(&path, &text, &e))?;
         let own: Table = OWN_KEYS.iter().filter_map(|k| Some(((*k).to_owned(), table.remove(*k)?))).collect();
         let extends = own.get("extends").and_then(Value::as_str).map(str::to_owned);
@@ -114,7 +133,7 @@ impl Shelf {
         if self.raws.iter().any(|r| r.about.name == about.name) {
             return Err(ProfileError::Taken { path, name: about.name });
         }
-        self.raws.push(Raw { path, text, table, about, extends });
+        self.raws.push(Raw { path, text, table, about, extends, added });
         Ok(())
     }
 

@@ -5,6 +5,7 @@
 //! through the event log first. What happens is noted in `notes`, per connection.
 
 mod api;
+mod burden;
 pub mod bus;
 mod clock;
 pub mod conversation;
@@ -61,6 +62,7 @@ use crate::wire::Mutation;
 
 /// What a server is started with, beside its profile.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "switches that a rig sets one by one")]
 pub struct ServerConfig {
     /// Session API keys; with none, everybody may connect.
     pub keys: Vec<String>,

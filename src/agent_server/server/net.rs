@@ -117,6 +117,7 @@ impl Dialer {
     }
 
     /// The same way under those conditions.
+    #[must_use]
     pub fn through(&self, conditions: &Arc<Conditions>) -> Dialer {
         Dialer::Through { to: Box::new(self.clone()), conditions: conditions.clone() }
     }

@@ -81,7 +81,7 @@ impl StreamFaults {
             let Some(begun) = begun.filter(|first| *first <= n) else { continue };
             let strikes_now = match fault.kind {
                 Kind::Duplicate { every, .. } | Kind::Reorder { every } if every > 0 => {
-                    (n - begun + 1) % every == 0
+                    (n - begun + 1).is_multiple_of(every)
                 }
                 _ => n == begun,
             };

@@ -9,6 +9,7 @@ use tokio::task::JoinHandle;
 use tokio::task::coop::unconstrained;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
+use super::burden::burden;
 use super::bus::Published;
 use super::conversation::Conversation;
 use super::script::{Chunk, Feed, Finish, Script};
@@ -352,7 +353,7 @@ impl Turn {
         match kind {
             Kind::Tool { name } => self.calls(&name),
             Kind::ProviderError { message } => {
-                self.broken = Some(Broken::Failed("APIConnectionError", message))
+                self.broken = Some(Broken::Failed("APIConnectionError", message));
             }
             Kind::Cancel => self.broken = Some(Broken::Cancelled),
             Kind::Retry => {
@@ -413,6 +414,7 @@ impl Turn {
             reasoning_content: chunk.reasoning.clone(),
         };
         let event = self.event(Source::Agent, None, body);
+        burden(&self.server, &event);
         let published = if self.server.traits.mutant.store_deltas {
             self.conversation.persist(event, origin)
         } else {

@@ -1,7 +1,7 @@
 //! `skewlab live bench` and `skewlab live idle`: what released servers cost and show while they stream.
 
 use std::collections::BTreeMap;
-use std::io::{BufWriter, IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use super::parties::servers;
 use crate::agent_server::profile::Catalogue;
 use crate::cli::args::Format;
 use crate::cli::error::CliError;
+use crate::cli::shown::show_and_keep;
 use crate::cli::{idle, interrupt, plan};
 use crate::judge::ExitCode;
 use crate::live::env::{Cache, Wanted, find};
@@ -127,7 +128,8 @@ fn fan_out(args: &LiveFanOut) -> Result<ExitCode, CliError> {
     if shown {
         eprint!("\r{:width$}\r", "", width = 40);
     }
-    shown_and_kept(&args.common, &bench, |out| report::live_bench_table(&bench, out))?;
+    let (out, format) = (args.common.out.as_deref(), args.common.format);
+    show_and_keep(&bench, out, format, report::live_bench_json, report::live_bench_table)?;
     let lost = bench.blocks.iter().any(|b| b.fault.is_some());
     Ok(match (lost, bench.rig.valid && bench.complete) {
         // As in the bench of the emulation: who may not be quoted comes first.
@@ -162,7 +164,8 @@ pub(super) fn idle(args: &LiveIdleArgs) -> Result<ExitCode, CliError> {
         folder: folder.path.clone(),
     };
     let seen = live_idle(&watch, &profiles)?;
-    shown_and_kept(&args.common, &seen, |out| report::live_idle_table(&seen, out))?;
+    let (out, format) = (args.common.out.as_deref(), args.common.format);
+    show_and_keep(&seen, out, format, report::live_bench_json, report::live_idle_table)?;
     let contradicted = seen.servers.iter().any(|s| !s.contradictions.is_empty());
     Ok(if contradicted { ExitCode::Unexpected } else { ExitCode::AllAsExpected })
 }
@@ -211,29 +214,4 @@ fn writable(file: Option<&Path>) -> Result<(), CliError> {
     let Some(file) = file else { return Ok(()) };
     let dir = file.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."));
     report::writable(dir).map_err(|e| CliError::Usage(e.to_string()))
-}
-
-/// Shows a result, and keeps it; what was found is shown even when it could not be kept.
-fn shown_and_kept(
-    common: &Common,
-    result: &impl serde::Serialize,
-    table: impl Fn(&mut dyn Write) -> std::io::Result<()>,
-) -> Result<(), CliError> {
-    let written = match &common.out {
-        Some(file) => report::write_atomically(file, |out| report::live_bench_json(result, out)),
-        None => Ok(()),
-    };
-    match common.format {
-        Format::Table => {
-            let mut out = BufWriter::new(anstream::stdout().lock());
-            table(&mut out)?;
-            out.flush()?;
-        }
-        Format::Json => {
-            let mut out = BufWriter::new(std::io::stdout().lock());
-            report::live_bench_json(result, &mut out)?;
-            out.flush()?;
-        }
-    }
-    Ok(written?)
 }

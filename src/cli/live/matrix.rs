@@ -22,7 +22,7 @@ use crate::suite::live::LivePlan;
 #[derive(Debug, ClapArgs)]
 pub(in crate::cli) struct LiveMatrix {
     #[command(flatten)]
-    parties: Parties,
+    pub(in crate::cli) parties: Parties,
     /// Scenarios, by name or file
     #[arg(long = "scenario", value_name = "NAME|FILE", default_values = ["release-skew"], value_delimiter = ',')]
     scenarios: Vec<String>,

@@ -7,7 +7,7 @@ pub(super) mod matrix;
 pub(super) mod parties;
 mod progress;
 pub(super) mod record;
-mod setup;
+pub(super) mod setup;
 
 use std::path::PathBuf;
 
@@ -59,7 +59,7 @@ impl Parties {
         Cache::locate(self.cache.as_deref())
     }
 
-    fn wanted(&self) -> Result<Vec<Wanted>, EnvError> {
+    pub(super) fn wanted(&self) -> Result<Vec<Wanted>, EnvError> {
         let servers = self.servers.iter().map(|said| Wanted::server(said));
         servers.chain(self.clients.iter().map(|said| Wanted::client(said))).collect()
     }

@@ -14,7 +14,7 @@ use crate::live::env::{Done, EnvError, Kind, Wanted, find_chromium, setup};
 #[derive(Debug, ClapArgs)]
 pub(in crate::cli) struct Setup {
     #[command(flatten)]
-    parties: Parties,
+    pub(in crate::cli) parties: Parties,
 }
 
 pub(super) fn run(args: &Setup) -> Result<ExitCode, CliError> {

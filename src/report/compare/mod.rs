@@ -34,7 +34,7 @@ fn things(kind: Kind) -> &'static str {
 }
 
 /// `3 cells`, `1 cell`.
-fn many(count: u64, kind: Kind) -> String {
+pub(super) fn many(count: u64, kind: Kind) -> String {
     let things = things(kind);
     if count == 1 { format!("1 {}", things.trim_end_matches('s')) } else { format!("{count} {things}") }
 }
@@ -54,7 +54,7 @@ fn unchanged(of: &Comparison) -> Option<String> {
 }
 
 /// Each entry of a list of known failures that has to go, with its line.
-fn stale(of: &Comparison) -> Vec<String> {
+pub(super) fn stale(of: &Comparison) -> Vec<String> {
     let entries = of.stale.iter().map(|entry| {
         let line = entry.line.map(|line| format!("line {line}: ")).unwrap_or_default();
         format!("{line}{}: {}", entry.cell, entry.why)
@@ -63,7 +63,7 @@ fn stale(of: &Comparison) -> Vec<String> {
 }
 
 /// The first line: how many of what, and what comes of it.
-fn summary(of: &Comparison) -> String {
+pub(super) fn summary(of: &Comparison) -> String {
     let gating = of.counts.iter().filter(|count| count.gates).count();
     let by_change = Change::ALL
         .into_iter()
@@ -80,7 +80,7 @@ fn summary(of: &Comparison) -> String {
 }
 
 /// What the exit code says.
-fn result(of: &Comparison) -> &'static str {
+pub(super) fn result(of: &Comparison) -> &'static str {
     match of.exit {
         0 => "nothing got worse (exit 0)",
         10 => "something got worse (exit 10)",
@@ -91,7 +91,7 @@ fn result(of: &Comparison) -> &'static str {
 }
 
 /// A state in words, after the word of its verdict; every part of it is somebody else's text.
-fn details(state: &State) -> Vec<String> {
+pub(super) fn details(state: &State) -> Vec<String> {
     let scope = state.scope.map(|scope| scope.as_str().to_owned());
     let at = state.lost_at.map(|hop| format!("at {hop}"));
     let reason = state.reason.as_ref().map(ToString::to_string);
@@ -108,17 +108,17 @@ fn details(state: &State) -> Vec<String> {
 }
 
 /// Equal differences of one count, in as many cells as have it.
-struct Group<'a> {
-    count: &'a str,
-    counted: Counted,
-    base: String,
-    head: String,
-    gates: bool,
-    cells: Vec<&'a str>,
+pub(super) struct Group<'a> {
+    pub(super) count: &'a str,
+    pub(super) counted: Counted,
+    pub(super) base: String,
+    pub(super) head: String,
+    pub(super) gates: bool,
+    pub(super) cells: Vec<&'a str>,
 }
 
 /// The differences, those that gate first, then text before costs, then those of the most cells.
-fn groups(of: &Comparison) -> Vec<Group<'_>> {
+pub(super) fn groups(of: &Comparison) -> Vec<Group<'_>> {
     type Key<'a> = (bool, Counted, &'a str, String, String);
     let mut by_key: BTreeMap<Key<'_>, Vec<&str>> = BTreeMap::new();
     for change in &of.counts {
@@ -135,7 +135,7 @@ fn groups(of: &Comparison) -> Vec<Group<'_>> {
 }
 
 /// A count as it is read; `not counted` where there is none.
-fn figure(count: Option<Count>) -> String {
+pub(in crate::report) fn figure(count: Option<Count>) -> String {
     match count {
         None => "not counted".to_owned(),
         Some(Count::Whole(n)) => n.to_string(),
@@ -144,7 +144,7 @@ fn figure(count: Option<Count>) -> String {
 }
 
 /// Cells of a group, in words.
-fn places(cells: &[&str], kind: Kind, show: impl Fn(&str) -> String) -> String {
+pub(super) fn places(cells: &[&str], kind: Kind, show: impl Fn(&str) -> String) -> String {
     match cells {
         [] => String::new(),
         [one] => show(one),

@@ -6,6 +6,7 @@ use super::wording::{Row, counted, micros};
 use super::{Section, Tone};
 use crate::record::bench::{Bench, Line, Model, Point, Quantiles, Ratio, RigReport};
 use crate::record::feed_bench::FeedBench;
+use crate::report::bench::{interval, ratio_row};
 
 /// What the pictures of a fan-out bench show.
 const LEGEND: &str = "Large marks are medians, small ones single blocks. The line is the fit a + b · subscribers; the band \
@@ -232,24 +233,8 @@ fn models(models: &[Model], shown: &mut Measured) {
 
 /// CPU of one subject over another's, with the control.
 fn ratios(ratios: &[Ratio], across: &str, shown: &mut Measured) {
-    let rows = ratios.iter().map(|r| {
-        let claim = match (r.claim, r.ratio < 1.0) {
-            (false, _) => "no claim",
-            (true, true) => "cheaper",
-            (true, false) => "dearer",
-        };
-        vec![
-            r.of.clone(),
-            r.vs.clone(),
-            r.subscribers.to_string(),
-            format!("{:.2}", r.ratio),
-            interval(r.ci),
-            interval(r.control_ci),
-            claim.to_owned(),
-        ]
-    });
     let head = ["of", "against", across, "ratio", "95 %", "A/A control", "may be said"];
-    shown.table("CPU of one over the other, interleaved", &head, rows);
+    shown.table("CPU of one over the other, interleaved", &head, ratios.iter().map(ratio_row));
 }
 
 fn delivery(bench: &Bench, shown: &mut Measured) {
@@ -293,14 +278,6 @@ fn rig(rig: &RigReport) -> Vec<Row> {
     rows.push(row("heap per connection, server", bytes(rig.server_bytes_per_connection)));
     rows.push(row("heap per connection, subscribers", bytes(rig.client_bytes_per_connection)));
     rows
-}
-
-/// An interval, or that there is none.
-pub(super) fn interval(ci: [f64; 2]) -> String {
-    match ci {
-        [low, high] if low.is_finite() && high.is_finite() => format!("{low:.2} … {high:.2}"),
-        _ => "unknown".to_owned(),
-    }
 }
 
 /// The section of `bench feed`.

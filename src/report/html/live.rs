@@ -1,6 +1,5 @@
 //! Released servers measured, and what attached clients saw of a foreign one.
 
-use super::bench::interval;
 use super::chart::{Fit, Plot, Series, draw, number};
 use super::measured::Measured;
 use super::wording::{counted, micros, spaced};
@@ -9,6 +8,7 @@ use crate::record::attach::AttachReport;
 use crate::record::bench::Quantiles;
 use crate::record::live_bench::{LiveBench, LiveIdleReport};
 use crate::record::{Certificate, Hop, Reason};
+use crate::report::bench::interval;
 
 /// The section of `live bench`.
 pub(super) fn bench(bench: &LiveBench, id: String, title: String) -> askama::Result<Section> {

@@ -7,6 +7,7 @@
 mod advice;
 mod bench;
 mod chart;
+mod compared;
 mod data;
 mod frame;
 mod idle;
@@ -14,6 +15,7 @@ mod live;
 mod measured;
 mod policy;
 mod run;
+mod subscribers;
 mod timeline;
 mod visible;
 mod wording;
@@ -129,6 +131,10 @@ fn section(document: &Document, at: usize, all: &[Document], data: &mut Data) ->
         Document::Idle(report) => idle::section(report, id, title),
         Document::Attach(report) => live::attach(report, id, title),
         Document::Certificate(certificate) => live::certificate(certificate, id, title),
+        Document::ClientBench(bench) => subscribers::section(bench, id, title),
+        Document::Interleaved(interleaved) => compared::interleaved(interleaved, id, title),
+        Document::Comparison(comparison) => compared::comparison(comparison, id, title),
+        Document::Contract(contract) => compared::contract(contract, id, title),
     }
 }
 
@@ -143,6 +149,10 @@ fn heading(document: &Document, at: usize, all: &[Document]) -> String {
         Document::Idle(_) => "Idle clocks",
         Document::Attach(_) => "Attached clients",
         Document::Certificate(_) => "Certificate",
+        Document::ClientBench(_) => "Many subscribers at one server",
+        Document::Interleaved(_) => "Cost, measured in turns",
+        Document::Comparison(_) => "What has changed",
+        Document::Contract(_) => "What a server advertises",
     };
     let alike = |other: &&Document| other.schema() == document.schema();
     match (all.iter().filter(alike).count(), all[..at].iter().filter(alike).count() + 1) {

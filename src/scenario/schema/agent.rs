@@ -31,6 +31,9 @@ pub struct ScenarioFile {
     /// What the cells are about. A scenario of the session feed has a schema of its own.
     #[schemars(default, schema_with = "subject")]
     subject: Option<String>,
+    /// What came of the cell when it was kept as a capsule. `skewlab replay` reads it, and nobody else.
+    #[schemars(default, schema_with = "any_table")]
+    capsule: Option<()>,
     /// Servers: names, releases that an era covers, globs over the names of profiles.
     #[schemars(length(min = 1), extend("examples" = [["*"], ["1.58.2"]]))]
     servers: Vec<String>,
@@ -78,6 +81,10 @@ pub struct ScenarioFile {
 
 fn subject(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "const": Subject::AgentServer.as_str() })
+}
+
+fn any_table(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "object" })
 }
 
 /// Clients are picked by `ships` before traits are laid over a server.

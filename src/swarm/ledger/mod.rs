@@ -4,19 +4,17 @@
 //! ([`crate::wire::numbered`]), by the `order` of the session socket, and by the characters of the durable end. The
 //! first two find a hole at once and the last one finds a reply whose tail, or whose reasoning, never came.
 
-mod counts;
 mod numbers;
 mod trail;
 
 #[cfg(test)]
 mod tests;
 
-pub use counts::Counts;
-
 use numbers::{Half, Numbers, Step};
 use trail::Trail;
 
 use super::heard::{Delta, Place, Reply};
+use crate::record::client_bench::Counts;
 use crate::wire::numbered;
 
 /// Where a socket is in a reply.

@@ -230,6 +230,10 @@ fn results() {
         ("feed-bench", &[("/points/0/per_chunk/bytes", json!(null))]),
         ("live-bench", &[("/not_compared/0/differ/0", json!(["fastapi", "1"]))]),
         ("live-idle", &[("/servers/0/polls", json!(-1))]),
+        ("bench-client", &[("/reading", json!("half")), ("/counts/deltas", json!(-1))]),
+        ("interleaved", &[("/points/0/claim", json!("slower")), ("/points/0/first/ci", json!([1.0]))]),
+        ("comparison", &[("/changes/0/change", json!("wrose")), ("/exit", json!("12"))]),
+        ("contract", &[("/findings/0/severity", json!("bad")), ("/subject/schemas", json!(-1))]),
     ] {
         let schema = validator(name);
         let right = fixtures::json(&format!("results/{name}_v1.json"));

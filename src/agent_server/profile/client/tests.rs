@@ -17,7 +17,8 @@ fn every_file_reads_and_names_itself() {
 
 #[test]
 fn every_trait_that_a_file_sets_has_a_source() {
-    let free = ["name", "extends", "covers", "era", "summary", "family", "source", "since", "mutant"];
+    let free =
+        ["name", "extends", "covers", "era", "summary", "family", "source", "since", "mutant", "what_if"];
     for (path, text) in CLIENT_FILES {
         let table: toml::Table = text.parse().unwrap();
         let sources = table["source"].as_table().unwrap();
