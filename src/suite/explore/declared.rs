@@ -72,7 +72,12 @@ mod tests {
         // release-skew says hop and reason of the one, and neither of the other.
         assert!(declared.holds(&key("python-1.43.1+AB", Verdict::SilentLoss, Hop::Decoded, "unknown_kind")));
         assert!(declared.holds(&key("python-1.30.0", Verdict::DurableLoss, Hop::Decoded, "anything")));
-        assert!(declared.holds(&key("python-1.30.0/callbacks", Verdict::DurableLoss, Hop::Decoded, "anything")));
+        assert!(declared.holds(&key(
+            "python-1.30.0/callbacks",
+            Verdict::DurableLoss,
+            Hop::Decoded,
+            "anything"
+        )));
         assert!(!declared.holds(&key("python-1.43.1+AB", Verdict::SilentLoss, Hop::Sent, "mutant_drop")));
         assert!(!declared.holds(&key("browser-session", Verdict::Leaked, Hop::Decoded, "unknown_kind")));
     }
