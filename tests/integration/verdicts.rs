@@ -95,7 +95,7 @@ fn a_legacy_socket_lets_frames_pile_up_and_a_session_socket_closes() {
     let few = Bent { workload: "rate = 1000\ngenerate = { count = 1500 }".to_owned(), ..bent::piled() };
     few.is(Verdict::Delivered);
     // The session socket gives the connection up at its budget: that is a loss, and somebody is told.
-    let tokens = format!("rate = 10\ntokens = [{{ text = \"{}\", repeat = 40 }}]", "y".repeat(1_000_000));
+    let tokens = format!("rate = 10\ntokens = [{{ text = \"{}\", repeat = 18 }}]", "y".repeat(1_000_000));
     let heavy = Bent { workload: tokens, client: "browser-session", ..bent::piled() };
     let heavy = heavy.but(&["kind = \"stall\"\nfor = \"10s\"\nat = \"token 2\""]);
     let session = heavy.is(Verdict::DurableLoss);

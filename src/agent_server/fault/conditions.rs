@@ -147,6 +147,12 @@ impl Conditions {
         [end(state.silent), end(state.stalled)].into_iter().flatten().max()
     }
 
+    /// Whether what was sent before may still come, however long nothing stood still.
+    pub fn linger(&self) -> bool {
+        let state = self.state();
+        state.bytes_per_s.is_some() || state.hold.is_some()
+    }
+
     /// Bytes that were read under them so far.
     pub fn passed(&self) -> u64 {
         self.state().passed
