@@ -30,7 +30,10 @@ fn broken(mutant: &str) -> Folder {
 const PAIR: [&str; 4] = ["--servers", "mine", "--clients", "python-1.58.2"];
 
 fn groups<'a>(report: &'a Value, reason: &str) -> Vec<&'a Value> {
-    report["groups"].as_array().unwrap().iter().filter(|group| group["reason"] == reason).collect()
+    // One client in eight listens on a list of its own, and is a group of its own.
+    let plain =
+        |group: &&Value| group["reason"] == reason && !group["client"].as_str().unwrap().contains('/');
+    report["groups"].as_array().unwrap().iter().filter(plain).collect()
 }
 
 /// Names of all files under a folder; nothing for one that does not exist.

@@ -1,6 +1,6 @@
 //! Draw, run, judge, group.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -11,7 +11,7 @@ use chrono::NaiveDate;
 use super::PATIENCE;
 use super::cover::Cover;
 use super::crew::Crew;
-use super::declared::Declared;
+use super::declared::declared;
 use super::draw::Urn;
 use super::group::{self, Groups, Key, Members};
 use super::healthy;
@@ -22,7 +22,6 @@ use crate::record::explore::{Drawn, EXPLORE_SCHEMA, ExploreReport, Group};
 use crate::run::{CellFault, Parties};
 use crate::scenario::{Planned, ScenarioError};
 use crate::seed::Seed;
-use crate::session_feed::Variants;
 use crate::session_feed::profile::VariantError;
 use crate::suite::assemble;
 use crate::wire::MutationError;
@@ -106,10 +105,16 @@ struct Tally {
 impl Explore<'_> {
     /// Searches. `done` is told how many cells of how many are finished.
     pub fn run(&self, done: &dyn Fn(u64)) -> Result<Explored, ExploreError> {
-        let declared = Declared::shipped(self.catalogue, &Variants::embedded()?)?;
         let tally = self.search(done)?;
+        let declared = match self.drawn {
+            Drawn::Everything => {
+                declared(&tally.groups.keys().cloned().collect(), &self.keepers(self.jobs.get()))?
+            }
+            // Of what has to be well nothing else is declared.
+            Drawn::HealthyPairs => BTreeSet::new(),
+        };
         let mut found: Vec<(bool, Key, Members)> =
-            tally.groups.into_iter().map(|(key, members)| (declared.holds(&key), key, members)).collect();
+            tally.groups.into_iter().map(|(key, members)| (declared.contains(&key), key, members)).collect();
         // What nobody declared first; behind it the order of the groups is one of severity.
         found.sort_by_key(|(declared, ..)| *declared);
         let news: Vec<(&Key, &Members)> =
@@ -217,7 +222,7 @@ impl Explore<'_> {
 
     /// The capsules of these groups.
     fn kept(&self, groups: &[(&Key, &Members)]) -> Result<BTreeMap<Key, Kept>, ExploreError> {
-        let crew = Crew { stop: Arc::new(AtomicBool::new(false)), ..self.crew(1) };
+        let crew = self.keepers(1);
         let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         let worker = || {
             while let Some((key, members)) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -233,6 +238,11 @@ impl Explore<'_> {
             worker();
         });
         done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).into_iter().collect()
+    }
+
+    /// Who works on what was found, also when the search was stopped.
+    fn keepers(&self, jobs: usize) -> Crew {
+        Crew { stop: Arc::new(AtomicBool::new(false)), ..self.crew(jobs) }
     }
 
     fn crew(&self, jobs: usize) -> Crew {

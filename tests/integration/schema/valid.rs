@@ -111,6 +111,42 @@ fn fresh_benches_and_an_idle_answer_are_valid() {
 }
 
 #[test]
+fn a_fresh_search_and_its_capsules_are_valid() {
+    let folder = Folder::new();
+    folder.profile("servers", "mine", "1.58.2", "[mutant]\ndrop_every = 2");
+    let (out, profiles) = (folder.arg("out"), folder.arg(""));
+    let args = [
+        "explore",
+        "--budget",
+        "60",
+        "--capsules",
+        "8",
+        "--out",
+        &out,
+        "--format",
+        "json",
+        "--profiles",
+        &profiles,
+    ];
+    let (code, stdout, stderr) = ended(skewlab(&args).args(["--servers", "mine,1.43.1"]));
+    assert_eq!(code, 10, "{stderr}");
+    valid("explore", "a search", &serde_json::from_str(&stdout).unwrap());
+    let mut kept = 0;
+    for entry in std::fs::read_dir(folder.path("out")).unwrap() {
+        let path = entry.unwrap().path();
+        let capsule = of_toml(&std::fs::read_to_string(&path).unwrap());
+        valid("capsule", &path.display().to_string(), &capsule);
+        // It is a scenario as well, and a scenario is no capsule.
+        valid("scenario", &path.display().to_string(), &capsule);
+        let mut plain = capsule;
+        plain.as_object_mut().unwrap().shift_remove("capsule");
+        assert!(!validator("capsule").is_valid(&plain), "{}", path.display());
+        kept += 1;
+    }
+    assert_eq!(kept, 8);
+}
+
+#[test]
 fn a_kept_file_is_of_a_version_that_has_a_schema() {
     // The other way round: every schema with a version has its kept file.
     for schema in skewlab::suite::schemas::all().iter().filter(|schema| schema.file.contains(".v")) {
