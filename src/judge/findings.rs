@@ -23,6 +23,7 @@ pub fn judge(observation: &Observation, duties: &Duties) -> Vec<Finding> {
         findings.extend(loss::loss(&evidence));
         findings.extend(wrong::texts(&evidence));
         findings.extend(late::late(&evidence));
+        findings.extend(wrong::superseded(&evidence));
         findings.extend(pace::not_streamed(&evidence));
         findings.extend(pace::stalled(&evidence));
     }
@@ -67,7 +68,9 @@ fn healthy(evidence: &Evidence) -> Finding {
                 n => format!("; {n} withheld by design"),
             };
             let arrived = count(produced, "character");
-            let note = format!("{delivered} of {arrived} arrived in order, once{withheld}");
+            // A turn that was cut short has no end to be delivered.
+            let cut = if evidence.seen.completed { "" } else { "; the run did not end normally" };
+            let note = format!("{delivered} of {arrived} arrived in order, once{withheld}{cut}");
             evidence.finding(Verdict::Delivered, amount, note)
         }
     }

@@ -101,6 +101,7 @@ pub(super) fn observe(produced: Vec<Piece>, fate: impl Fn(usize, &Piece) -> Fate
         first_frame: None,
         times: None,
         baseline: None,
+        superseded: Tally::default(),
         late: Vec::new(),
         queue: None,
         reaped: None,

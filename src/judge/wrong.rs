@@ -8,6 +8,7 @@ use crate::unit::Tally;
 const ORDER_CHANGED: Reason = Reason::new("order_changed");
 const TEXT_TWICE: Reason = Reason::new("text_twice");
 const VIEW_DOUBLED: Reason = Reason::new("view_doubled");
+const ATTEMPT_SUPERSEDED: Reason = Reason::new("attempt_superseded");
 const VIEW_DIFFERS: Reason = Reason::new("view_differs");
 
 /// What the application got while the reply streamed: at most one finding per shown class.
@@ -57,6 +58,15 @@ fn wrong(evidence: &Evidence, text: &ClassText) -> Option<Finding> {
     };
     let amount = Tally { frames: text.added().frames, chars };
     Some(Finding { reason: Some(reason), ..evidence.finding(verdict, amount, note) })
+}
+
+/// Text of an attempt that the provider was asked to make again: who has no items or view to replace it in shows it twice.
+pub(super) fn superseded(evidence: &Evidence) -> Option<Finding> {
+    let amount = evidence.seen.superseded;
+    let chars = count(amount.chars, "character");
+    let note = format!("{chars} of an attempt stay in the text, and the next attempt says them again");
+    let finding = evidence.finding(Verdict::Duplicated, amount, note);
+    (amount.chars > 0).then_some(Finding { reason: Some(ATTEMPT_SUPERSEDED), ..finding })
 }
 
 /// What a person sees at the end against the reply, once both ended as they should.

@@ -10,6 +10,7 @@ use super::cost::DeltaCosts;
 use super::evidence::{FirstFrame, Queue, Reaped, Times};
 use super::figure::Figures;
 use super::flow::{Class, HopFlow, Reason};
+use crate::unit::Tally;
 
 /// What the receiving application could notice.
 #[derive(
@@ -103,6 +104,11 @@ pub struct Durables {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
 fn is_zero(n: &u64) -> bool {
     *n == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn no_text(tally: &Tally) -> bool {
+    tally.is_zero()
 }
 
 /// What the tokens caused beside the sockets, in the server.
@@ -230,6 +236,9 @@ pub struct Observation {
     /// about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Times>,
+    /// Text that the application got of attempts which a later attempt said again.
+    #[serde(default, skip_serializing_if = "no_text")]
+    pub superseded: Tally,
     /// The pieces of `delivered` that came after the final message of their turn had, by their place in it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub late: Vec<usize>,

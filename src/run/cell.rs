@@ -16,7 +16,7 @@ use super::observe::{Evening, observation};
 use super::parties::Parties;
 use super::reaper;
 use crate::agent_server::client::Client;
-use crate::agent_server::fault::{Fault, Kind};
+use crate::agent_server::fault::{Fault, Hold, Kind};
 use crate::agent_server::link::{self, Attended, Phase, Target};
 use crate::agent_server::profile::client::ClientChoice;
 use crate::agent_server::profile::{Profile, ServerTraits};
@@ -168,6 +168,7 @@ async fn attended(
     let limit = length.saturating_add(slack);
     timeout(limit, server.idle()).await.map_err(|_| CellFault::Deadline(limit.as_secs()))?;
     director.done(limit).await;
+    sleep(patience(cell)).await;
     // A fault may have started another turn, on another server.
     let server = stage.server().unwrap_or(server);
     timeout(limit, server.idle()).await.map_err(|_| CellFault::Deadline(limit.as_secs()))?;
@@ -290,6 +291,15 @@ async fn seated(
         }
     }
     Ok(attending)
+}
+
+/// How long what a fault holds back may still come when the turn is over.
+fn patience(cell: &Cell) -> Duration {
+    let held = cell.faults.iter().filter_map(|fault| match fault.kind {
+        Kind::Delay { by, .. } | Kind::Buffer { hold: Hold::Time(by) } => Some(by),
+        _ => None,
+    });
+    held.max().unwrap_or_default()
 }
 
 /// Lets ways that stand still come back, and slow ones run empty: until nothing came any more that is more than pongs, or for

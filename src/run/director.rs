@@ -35,7 +35,7 @@ pub(super) struct Director {
     faults: Arc<Vec<Fault>>,
     set: Set,
     fired: Arc<Mutex<BTreeSet<usize>>>,
-    acts: Vec<JoinHandle<()>>,
+    schedule: Option<JoinHandle<()>>,
 }
 
 /// Those that the turn does itself, with their numbers.
@@ -59,7 +59,7 @@ impl Director {
     /// Whoever is there from the beginning acts at once; the rest waits for [`Director::begin`].
     pub(super) async fn new(faults: &[Fault], set: Set) -> Director {
         let director =
-            Director { faults: Arc::new(faults.to_vec()), set, fired: Arc::default(), acts: Vec::new() };
+            Director { faults: Arc::new(faults.to_vec()), set, fired: Arc::default(), schedule: None };
         for (number, fault) in director.faults.iter().enumerate() {
             if fault.moment == Moment::Start && directed(fault) {
                 director.act(number).await;
@@ -70,20 +70,17 @@ impl Director {
 
     /// The person's message is sent now. Every other fault waits for its moment from here on.
     pub(super) fn begin(&mut self, pulse: &watch::Receiver<Pulse>) {
-        let began = Instant::now();
-        for (number, fault) in self.faults.iter().enumerate() {
-            if fault.moment == Moment::Start || !directed(fault) {
-                continue;
-            }
-            let (moment, pulse) = (fault.moment, pulse.clone());
-            let act =
-                Act { number, faults: self.faults.clone(), set: self.set.clone(), fired: self.fired.clone() };
-            self.acts.push(tokio::spawn(async move {
-                if reached(moment, began, pulse).await {
-                    act.now().await;
-                }
-            }));
-        }
+        let waits = |(_, fault): &(usize, &Fault)| fault.moment != Moment::Start && directed(fault);
+        let pending = self
+            .faults
+            .iter()
+            .enumerate()
+            .filter(waits)
+            .map(|(number, fault)| (number, Due::of(fault.moment)));
+        let (faults, set, fired) = (self.faults.clone(), self.set.clone(), self.fired.clone());
+        let act =
+            move |number| Act { number, faults: faults.clone(), set: set.clone(), fired: fired.clone() };
+        self.schedule = Some(tokio::spawn(scheduled(pending.collect(), pulse.clone(), act)));
     }
 
     async fn act(&self, number: usize) {
@@ -93,12 +90,10 @@ impl Director {
 
     /// Waits until every fault that can still come has come.
     pub(super) async fn done(&mut self, limit: Duration) {
-        let until = Instant::now() + limit;
-        for act in std::mem::take(&mut self.acts) {
-            let abort = act.abort_handle();
-            if tokio::time::timeout_at(until, act).await.is_err() {
-                abort.abort();
-            }
+        let Some(schedule) = self.schedule.take() else { return };
+        let abort = schedule.abort_handle();
+        if tokio::time::timeout(limit, schedule).await.is_err() {
+            abort.abort();
         }
     }
 
@@ -106,9 +101,13 @@ impl Director {
     pub(super) fn missing(&self, server: Option<&Server>) -> Vec<String> {
         let mut fired = self.fired.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
         fired.extend(server.iter().flat_map(|server| server.fired()));
-        let came = |number: &usize, fault: &Fault| match fault.kind {
-            // It is in force from its moment on, and has come once a connection grew too old.
-            Kind::Lifetime { .. } => self.ways(fault).any(|way| way.came_true()),
+        let came = |number: &usize, fault: &Fault| match &fault.kind {
+            // These are in force from their moment on, and have come once something met them.
+            Kind::Lifetime { .. } => self.ways(fault).any(|way| way.expired() > 0),
+            Kind::Handshake { .. } => self.ways(fault).any(|way| way.held_up() > 0),
+            Kind::NoPong => self.ways(fault).any(|way| way.eaten() > 0),
+            Kind::Refuse { status, .. } => server.is_some_and(|server| server.refused(*status)),
+            Kind::FailAppend { .. } => server.is_some_and(|server| server.failed_appends() > 0),
             Kind::SlowSink { .. } => true,
             _ => fired.contains(number),
         };
@@ -126,25 +125,78 @@ fn ways<'a>(set: &'a Set, fault: &Fault) -> impl Iterator<Item = &'a Arc<Conditi
     (1..).zip(&set.ways).filter(move |(n, _)| fault.concerns(*n)).map(|(_, way)| way)
 }
 
-/// Waits for a moment; false when it cannot come any more.
-async fn reached(moment: Moment, began: Instant, mut pulse: watch::Receiver<Pulse>) -> bool {
-    match moment {
-        Moment::Start => true,
-        Moment::Time(at) => {
-            sleep_until(began + at).await;
-            true
+/// When a fault is due, as far as that is known.
+#[derive(Debug, Clone, Copy)]
+enum Due {
+    /// With that many chunks.
+    Chunks(u64),
+    /// So long after that.
+    After(Mark, Duration),
+    /// Then.
+    At(Instant),
+}
+
+impl Due {
+    fn of(moment: Moment) -> Due {
+        match moment {
+            Moment::Start => Due::At(Instant::now()),
+            Moment::Time(at) => Due::At(Instant::now() + at),
+            Moment::Token(n) => Due::Chunks(n),
+            Moment::After(mark, wait) => Due::After(mark, wait),
         }
-        Moment::Token(n) => pulse.wait_for(|pulse| pulse.chunks >= n).await.is_ok(),
-        Moment::After(mark, wait) => {
-            let happened = |pulse: &Pulse| match mark {
-                Mark::FirstDelta => pulse.deltas > 0,
-                Mark::Reply => pulse.replies > 0,
-                Mark::Turn => pulse.turns > 0,
-            };
-            let came = pulse.wait_for(happened).await.is_ok();
-            sleep(wait).await;
-            came
+    }
+
+    /// The same with what has happened by now.
+    fn after(self, pulse: &Pulse, now: Instant) -> Due {
+        let happened = |mark| match mark {
+            Mark::FirstDelta => pulse.deltas > 0,
+            Mark::Reply => pulse.replies > 0,
+            Mark::Turn => pulse.turns > 0,
+        };
+        match self {
+            Due::Chunks(n) if pulse.chunks >= n => Due::At(now),
+            Due::After(mark, wait) if happened(mark) => Due::At(now + wait),
+            other => other,
         }
+    }
+}
+
+/// Lets faults happen, those of one moment in the order of the file: whoever waits for one pulse is woken in any order, so only
+/// one does.
+async fn scheduled(
+    mut pending: Vec<(usize, Due)>,
+    mut pulse: watch::Receiver<Pulse>,
+    act: impl Fn(usize) -> Act,
+) {
+    let mut acts = Vec::new();
+    loop {
+        let (seen, now) = (*pulse.borrow_and_update(), Instant::now());
+        pending.retain_mut(|(number, due)| {
+            *due = due.after(&seen, now);
+            let come = matches!(due, Due::At(at) if *at <= now);
+            if come {
+                acts.push(tokio::spawn(act(*number).now()));
+            }
+            !come
+        });
+        if pending.is_empty() {
+            break;
+        }
+        let next =
+            pending.iter().filter_map(|(_, due)| if let Due::At(at) = due { Some(*at) } else { None }).min();
+        tokio::select! {
+            biased;
+            changed = pulse.changed() => {
+                if changed.is_err() {
+                    break;
+                }
+            }
+            () = sleep_until(next.unwrap_or_else(Instant::now)), if next.is_some() => {}
+        }
+    }
+    for act in acts {
+        // One that panicked has not come.
+        let _ = act.await;
     }
 }
 

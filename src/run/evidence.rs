@@ -11,6 +11,7 @@ use crate::agent_server::server::{Notes, delta_frame};
 use crate::probe::trace::{ClientTrace, Fate, LinkTrace, Origin, class_of};
 use crate::record::observation::Piece;
 use crate::record::{Class, FirstFrame, FrameText, Hop, HopFlow, Reason, Spread, Times};
+use crate::unit::Tally;
 use crate::wire::{Event, EventBody, Mutation, Source};
 
 /// Frames whose text is kept. A loss that begins later than that has a hop and a reason, and no text to show.
@@ -124,6 +125,19 @@ impl Ends<'_> {
             }
         }
         late
+    }
+
+    /// Text that reached the application of attempts which a later one said again.
+    pub(super) fn superseded(&self) -> Tally {
+        let again = |piece: u32| self.notes.superseded.iter().any(|range| range.contains(&(piece as usize)));
+        let taken = self.read_frames().filter_map(|(origin, k)| {
+            let receipt = self.trace.receipts.get(k?)?;
+            match (origin, &receipt.fate) {
+                (Origin::Delta { first, .. }, Fate::Reached { pieces, .. }) if again(first) => Some(pieces),
+                _ => None,
+            }
+        });
+        taken.flatten().filter(|piece| piece.class != Class::Empty).map(|piece| Tally::of(&piece.text)).sum()
     }
 
     /// The first frame whose text did not reach the application as it was produced. None where all of it did.

@@ -8,6 +8,7 @@ use crate::agent_server::server::Notes;
 use crate::probe::trace::LinkTrace;
 use crate::probe::{Ledger, Seat};
 use crate::record::{Figures, Observation, Reaped, SideEffects, Source};
+use crate::unit::Tally;
 
 /// What the server has to say when the turn is over: its notes, and what happened beside the sockets.
 pub(super) struct Evening {
@@ -36,6 +37,8 @@ pub(super) fn observation(
     let (first_frame, times) =
         (ends.first_frame(&Ledger::total(&ledger.flows), against), ends.times(&profile.traits.shows));
     let late = ends.late();
+    // Who has a view, or items with attempts, is judged by what stands there in the end.
+    let superseded = if trace.view.is_none() { ends.superseded() } else { Tally::default() };
     Observation {
         streams: profile.traits.streams,
         shows: profile.traits.shows.clone(),
@@ -60,6 +63,7 @@ pub(super) fn observation(
         first_frame,
         times,
         baseline: None,
+        superseded,
         late,
         queue: LinkTrace::queue(&links),
         reaped: evening.reaped,
@@ -71,7 +75,11 @@ pub(super) fn observation(
 fn without_abandoned(view: String, notes: &Notes) -> String {
     let reply = notes.server.reply.as_str();
     match view.strip_suffix(reply) {
-        Some(before) if !reply.is_empty() && !before.is_empty() && notes.abandoned.contains(before) => {
+        Some(before)
+            if !reply.is_empty()
+                && !before.is_empty()
+                && (notes.abandoned.starts_with(before) || notes.abandoned.ends_with(before)) =>
+        {
             reply.to_owned()
         }
         _ => view,

@@ -31,8 +31,13 @@ impl FaultSet {
     }
 }
 
+/// Bytes a second of the slowest reader: less could not be told from pongs.
+pub(super) const LEAST_RATE: u64 = 10;
 pub(super) const MAX_FAULT_TIMES: u64 = 1_000;
 pub(super) const MAX_FAULT_BYTES: u64 = 64 * 1024 * 1024;
+/// Bytes of a close frame's reason (RFC 6455: a control frame holds 125, two of which are the code).
+const MOST_REASON: usize = 123;
+
 /// WebSocket close codes that an endpoint may send.
 pub(super) const CLOSE_CODES: (u64, u64) = (1000, 4999);
 
@@ -120,6 +125,9 @@ fn unfit(kind: &Kind, moment: Moment) -> Option<&'static str> {
         (Kind::SlowSink { .. } | Kind::Lossy { .. } | Kind::ReplayDeltas { .. } | Kind::Final { .. }, _) => {
             Some("is so from the beginning, and takes neither `at` nor `after`")
         }
+        (Kind::Abort, Moment::Start) => {
+            Some("needs a moment, such as `at = \"token 3\"`: nobody is connected at the start")
+        }
         (Kind::Join, Moment::Start) => Some("needs a moment: a subscriber that comes at once is no fault"),
         (
             Kind::Close { .. }
@@ -151,7 +159,12 @@ fn hop_of(text: &Spanned<String>, kind: &Kind, faults: &mut Faults) -> Option<cr
 /// `at`, or `after` with `by`.
 fn moment(section: &mut Section<'_>, faults: &mut Faults) -> Option<Moment> {
     let (at, after) = (section.text("at", faults), section.text("after", faults));
+    let by_at = section.value("by").map(Spanned::span);
     let by = time(section, "by", faults);
+    if let (Some(span), None) = (by_at, &after) {
+        let why = "takes `by` beside `after` only".to_owned();
+        faults.add(span, Problem::Misplaced { what: "any kind", why });
+    }
     match (at, after) {
         (None, None) => Some(Moment::Start),
         (Some(at), None) => match at.get_ref().parse() {
@@ -185,6 +198,12 @@ fn moment(section: &mut Section<'_>, faults: &mut Faults) -> Option<Moment> {
 fn time(section: &mut Section<'_>, key: &'static str, faults: &mut Faults) -> Option<Duration> {
     let text = section.text(key, faults)?;
     let time = duration(text.get_ref());
+    if time.is_some_and(|time| time.is_zero()) && key != "down" && key != "by" {
+        faults.add(
+            text.span(),
+            Problem::OutOfRange { key: key.to_owned(), allowed: "a time above 0".to_owned() },
+        );
+    }
     if time.is_none() {
         let expected = "a time is written like `12s`, `1.4s`, `250ms` or `2m`".to_owned();
         faults.add(text.span(), Problem::BadMoment { word: text.get_ref().clone(), expected });
@@ -221,14 +240,26 @@ fn kind<N: Names>(section: &mut Section<'_>, names: &N, faults: &mut Faults) -> 
     };
     Some(match word.get_ref().as_str() {
         "close" => {
-            let code = number(section, "code", CLOSE_CODES, faults).and_then(|code| u16::try_from(code).ok());
+            let code = number(section, "code", CLOSE_CODES, faults);
             let reason = section.text("reason", faults).map(Spanned::into_inner).unwrap_or_default();
-            Kind::Close { code: code?, reason }
+            let sendable = |code: u64| matches!(code, 1000..=1003 | 1007..=1014 | 3000..=4999);
+            if code.is_some_and(|code| !sendable(code)) {
+                let allowed =
+                    "a code that an endpoint may send: 1000 to 1003, 1007 to 1014, 3000 to 4999".to_owned();
+                faults.add(section.span.clone(), Problem::OutOfRange { key: "code".to_owned(), allowed });
+            }
+            if reason.len() > MOST_REASON {
+                let allowed = format!("at most {MOST_REASON} bytes");
+                faults.add(section.span.clone(), Problem::OutOfRange { key: "reason".to_owned(), allowed });
+            }
+            Kind::Close { code: code.and_then(|code| u16::try_from(code).ok())?, reason }
         }
         "abort" => Kind::Abort,
         "silence" => Kind::Silence { lasts: time(section, "for", faults) },
         "stall" => Kind::Stall { lasts: time(section, "for", faults) },
-        "slow" => Kind::Slow { bytes_per_s: number(section, "bytes_per_s", (1, MAX_FAULT_BYTES), faults)? },
+        "slow" => {
+            Kind::Slow { bytes_per_s: number(section, "bytes_per_s", (LEAST_RATE, MAX_FAULT_BYTES), faults)? }
+        }
         "buffer" => Kind::Buffer { hold: hold(section, faults)? },
         "lifetime" => Kind::Lifetime { every: needed(section, "every", faults)? },
         "handshake" => {

@@ -210,12 +210,58 @@ fn a_failure_and_a_cancel_leave_what_was_streamed() {
 }
 
 #[test]
-fn a_retry_streams_from_the_beginning_and_only_a_comparing_canvas_doubles_it() {
+fn a_retry_streams_from_the_beginning_and_stands_twice_where_nothing_replaces_it() {
     let run = cells(&one("kind = \"retry\"\nat = \"token 10\""));
-    for client in ["python-1.58.2", "typescript-1.39.0", "browser-1.20.0", "browser-session"] {
+    // The final message takes the place of what streamed, or the item has attempts.
+    for client in ["browser-1.20.0", "browser-session"] {
         assert_eq!(worst(&run, client).verdict, Verdict::Delivered, "{client}: {}", worst(&run, client).note);
     }
+    for client in ["python-1.58.2", "typescript-1.39.0"] {
+        let found = worst(&run, client);
+        assert_eq!(found.verdict, Verdict::Duplicated, "{client}: {}", found.note);
+        assert_eq!(found.reason.as_ref().map(Reason::as_str), Some("attempt_superseded"), "{client}");
+    }
     assert!(!worst(&run, "browser-1.4.0").verdict.is_healthy());
+}
+
+#[test]
+fn faults_of_one_moment_come_in_the_order_of_the_file_in_every_run() {
+    let body = one("kind = \"restart\"\nat = \"token 10\"")
+        + &one("kind = \"close\"\ncode = 1001\nat = \"token 10\"");
+    let first = cells(&body);
+    for _ in 0..8 {
+        assert_eq!(cells(&body).digest, first.digest);
+    }
+    // Nobody is there to be closed any more.
+    assert!(first.cells.iter().all(|cell| cell.verdict == Verdict::NotRun), "{:?}", first.totals);
+}
+
+#[test]
+fn what_meets_nothing_has_not_come() {
+    for body in [
+        "kind = \"handshake\"\nfor = \"150s\"\nat = \"token 10\"",
+        "kind = \"refuse\"\nstatus = 503\nat = \"token 10\"",
+        "kind = \"fail_append\"\nafter = \"turn\"",
+        "kind = \"reorder\"\nat = \"token 40\"",
+        "kind = \"replay_deltas\"\ncount = 3",
+        "kind = \"no_pong\"",
+    ] {
+        let run = cells(&one(body));
+        for cell in &run.cells {
+            assert_eq!(cell.verdict, Verdict::NotRun, "{body}: {} {}", cell.client, cell.findings[0].note);
+        }
+    }
+    // One of two that would end the turn at the same chunk is the end of it.
+    let both = one("kind = \"cancel\"\nat = \"token 10\"") + &one("kind = \"retry\"\nat = \"token 10\"");
+    assert!(cells(&both).cells.iter().all(|cell| cell.verdict == Verdict::NotRun));
+}
+
+#[test]
+fn what_is_held_back_is_waited_for() {
+    let run = cells(&one("kind = \"delay\"\nlane = \"deltas\"\nfor = \"200s\""));
+    assert_eq!(worst(&run, "typescript-1.39.0").verdict, Verdict::Late);
+    let run = cells(&one("kind = \"buffer\"\nfor = \"200s\"\nat = \"token 1\""));
+    assert_eq!(worst(&run, "typescript-1.39.0").verdict, Verdict::NotStreamed);
 }
 
 #[test]
@@ -341,6 +387,10 @@ fn bad_faults_are_refused_at_their_place() {
         ("kind = \"swap\"\nserver = \"1.58.3\"\nat = \"1s\"", "1.58.3"),
         ("kind = \"abort\"\nat = \"1s\"\ncode = 1", "has no key `code`"),
         ("kind = \"join\"", "a subscriber that comes at once is no fault"),
+        ("kind = \"abort\"", "nobody is connected at the start"),
+        ("kind = \"abort\"\nat = \"1s\"\nby = \"2s\"", "takes `by` beside `after` only"),
+        ("kind = \"close\"\ncode = 1006\nat = \"1s\"", "a code that an endpoint may send"),
+        ("kind = \"silence\"\nfor = \"0s\"\nat = \"1s\"", "a time above 0"),
     ] {
         let (_dir, path) = file(&one(body));
         let (code, out, err) = ended(&mut skewlab(&["matrix", path.to_str().unwrap()]));

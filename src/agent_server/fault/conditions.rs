@@ -64,6 +64,9 @@ pub(super) struct State {
     pub(super) passed: u64,
     /// The name of the last connection in the server's notes.
     peer: Option<u64>,
+    /// Handshakes that were held up, and pongs that were kept back.
+    pub(super) held_up: u64,
+    eaten: u64,
     /// Who waits for a change.
     pub(super) waiting: Vec<Waker>,
 }
@@ -132,9 +135,11 @@ impl Conditions {
         self.change(|state| state.no_pong = true);
     }
 
-    /// Whether pongs come.
+    /// A pong has come: whether it may pass.
     pub fn pongs_come(&self) -> bool {
-        !self.state().no_pong
+        let mut state = self.state();
+        state.eaten += u64::from(state.no_pong);
+        !state.no_pong
     }
 
     /// Until when nothing is read on them, if that has an end.
@@ -168,11 +173,19 @@ impl Conditions {
         self.state().peer
     }
 
-    /// Whether something did what it does only under these conditions: a connection grew as old as it may, a handshake was
-    /// slow. Faults that act at once need not be asked.
-    pub fn came_true(&self) -> bool {
-        let state = self.state();
-        state.lifetime.is_none_or(|_| state.expired > 0)
+    /// Connections that lived as long as they may.
+    pub fn expired(&self) -> u64 {
+        self.state().expired
+    }
+
+    /// Handshakes that were held up.
+    pub fn held_up(&self) -> u64 {
+        self.state().held_up
+    }
+
+    /// Pongs that came and were kept back.
+    pub fn eaten(&self) -> u64 {
+        self.state().eaten
     }
 
     /// Why nothing is read now, if it is for these conditions: `half_open` or `reader_stalled`.

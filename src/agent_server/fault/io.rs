@@ -54,6 +54,7 @@ impl<S> Conditioned<S> {
         state.opened += 1;
         let slow = state.handshakes.0 > 0;
         state.handshakes.0 -= u32::from(slow);
+        state.held_up += u64::from(slow);
         let handshake = slow.then(|| now + state.handshakes.1);
         Conditioned {
             inner: Some(inner),
@@ -95,6 +96,15 @@ impl<S> Conditioned<S> {
             }
         }
         May::Read
+    }
+
+    /// The connection is over; the peer sees it too.
+    fn bury(&mut self, now: Instant) {
+        let mut state = self.conditions.state();
+        let old = state.lifetime.is_some_and(|lifetime| self.opened + lifetime <= now);
+        state.expired += u64::from(old && self.inner.is_some());
+        drop(state);
+        self.inner = None;
     }
 
     /// Moves to `ready` what the proxy lets go of; says when it will, if time decides.
@@ -158,11 +168,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Conditioned<S> {
                     return Poll::Pending;
                 }
                 May::Never => {
-                    if end.is_some_and(|end| end <= now) && this.inner.is_some() {
-                        this.conditions.state().expired += 1;
-                    }
-                    // The peer sees it too.
-                    this.inner = None;
+                    this.bury(now);
                     return Poll::Ready(Err(gone()));
                 }
             }
@@ -251,6 +257,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Conditioned<S> {
             (this.dead(&state, now), state.silent.filter(|until| !until.over(now)))
         };
         if dead {
+            this.bury(now);
             return Poll::Ready(Err(gone()));
         }
         match (silent, &mut this.inner) {

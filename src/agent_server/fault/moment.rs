@@ -47,8 +47,8 @@ impl fmt::Display for Moment {
         match self {
             Moment::Start => f.write_str("start"),
             Moment::Token(n) => write!(f, "token {n}"),
-            Moment::Time(time) => write!(f, "{}ms", time.as_millis()),
-            Moment::After(mark, time) => write!(f, "{} + {}ms", mark.as_str(), time.as_millis()),
+            Moment::Time(time) => write!(f, "{time:?}"),
+            Moment::After(mark, time) => write!(f, "{} + {time:?}", mark.as_str()),
         }
     }
 }

@@ -235,6 +235,7 @@ pub(super) async fn run(
     }
     resend(&conversation, socket, &query.resend).await;
     for delta in conversation.kept() {
+        server.faults.replayed();
         socket.push(&delta).await;
     }
     let mut stream = socket.line.read();

@@ -138,7 +138,7 @@ pub(crate) struct Inner {
     /// How far its turns have come; shared likewise.
     pulse: Arc<watch::Sender<Pulse>>,
     /// What goes wrong in the stream.
-    faults: stream::StreamFaults,
+    faults: Arc<stream::StreamFaults>,
     /// Conditions of all of its connections.
     gate: Arc<Conditions>,
     /// Upgrades that are still to be refused, and with what.
@@ -162,7 +162,7 @@ impl Server {
             ids: Mutex::new(Ids::new(config.seed.derive("ids"))),
             process: idle::ProcessClock::new(&clock),
             costs: Arc::default(),
-            faults: stream::StreamFaults::new(&config.faults),
+            faults: Arc::new(stream::StreamFaults::new(&config.faults)),
             config,
             clock,
             conversations: Mutex::default(),

@@ -1,6 +1,7 @@
 //! What the server noted while it ran: the sender's half of every ledger.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use tokio::time::Instant;
 
@@ -17,6 +18,8 @@ pub struct Notes {
     pub produced_at: Vec<Instant>,
     /// Text of turns that ended without a reply.
     pub abandoned: String,
+    /// Pieces of attempts that a later attempt says again.
+    pub superseded: Vec<Range<usize>>,
     /// Pieces that a reply, a tool call or an abandoned turn accounts for.
     covered: usize,
     /// Durable events that were announced and are in no log: the text of their frames.
@@ -60,6 +63,12 @@ impl Notes {
     /// A reply or a tool call holds everything that was produced so far.
     pub(super) fn covers(&mut self) {
         self.covered = self.server.produced.len();
+    }
+
+    /// The provider is asked again: what it said so far is said once more.
+    pub(super) fn superseded(&mut self) {
+        let from = self.covered.max(self.superseded.last().map_or(0, |range| range.end));
+        self.superseded.push(from..self.server.produced.len());
     }
 
     /// A turn begins: what is in no reply by now will be in none.

@@ -40,6 +40,7 @@ pub(super) struct StreamFaults {
     struck: Mutex<BTreeMap<usize, u32>>,
     /// Appends that are still to fail.
     appends: AtomicU32,
+    failed: AtomicU32,
 }
 
 /// What a chunk meets.
@@ -47,17 +48,22 @@ pub(super) struct StreamFaults {
 pub(super) struct Strikes {
     /// Copies of its delta.
     pub(super) copies: u32,
-    /// Its delta goes behind the next one.
-    pub(super) behind: bool,
+    /// Its delta goes behind the next one, by that fault.
+    pub(super) behind: Option<usize>,
     /// Its delta goes behind the reply.
     pub(super) late: bool,
-    /// What happens once it is out, in order.
-    pub(super) then: Vec<Kind>,
+    /// What happens once it is out, in order, each with its number.
+    pub(super) then: Vec<(usize, Kind)>,
 }
 
 impl StreamFaults {
     pub(super) fn new(all: &[StreamFault]) -> StreamFaults {
         StreamFaults { all: all.to_vec(), ..StreamFaults::default() }
+    }
+
+    /// The fault with that number has come.
+    pub(super) fn came(&self, number: usize) {
+        lock(&self.fired).insert(number);
     }
 
     /// The numbers of those that have come.
@@ -88,27 +94,21 @@ impl StreamFaults {
             if !strikes_now {
                 continue;
             }
-            let once = match &fault.kind {
+            match &fault.kind {
                 Kind::Duplicate { times, .. } => {
                     strikes.copies += *times;
-                    true
+                    self.came(*number);
                 }
-                Kind::Reorder { .. } => {
-                    strikes.behind = true;
-                    true
-                }
+                // It has come once its delta is behind another one.
+                Kind::Reorder { .. } => strikes.behind = strikes.behind.or(Some(*number)),
                 Kind::Late => {
                     strikes.late = true;
-                    true
+                    self.came(*number);
                 }
                 Kind::Tool { .. } | Kind::ProviderError { .. } | Kind::Cancel | Kind::Retry => {
-                    strikes.then.push(fault.kind.clone());
-                    true
+                    strikes.then.push((*number, fault.kind.clone()));
                 }
-                _ => false,
-            };
-            if once {
-                lock(&self.fired).insert(*number);
+                _ => {}
             }
         }
         strikes
@@ -181,15 +181,19 @@ impl StreamFaults {
         })
     }
 
-    /// How many deltas are kept for whoever connects.
-    pub(super) fn kept(&self) -> Option<usize> {
+    /// How many deltas are kept for whoever connects, and by which fault.
+    pub(super) fn kept(&self) -> Option<(usize, usize)> {
         self.all.iter().find_map(|StreamFault { number, fault }| match fault.kind {
-            Kind::ReplayDeltas { count } => {
-                lock(&self.fired).insert(*number);
-                usize::try_from(count).ok()
-            }
+            Kind::ReplayDeltas { count } => Some((*number, usize::try_from(count).unwrap_or(usize::MAX))),
             _ => None,
         })
+    }
+
+    /// Kept deltas went out again.
+    pub(super) fn replayed(&self) {
+        if let Some((number, _)) = self.kept() {
+            self.came(number);
+        }
     }
 
     /// The next appends to the log fail.
@@ -199,6 +203,14 @@ impl StreamFaults {
 
     /// Whether this append fails.
     pub(super) fn append_fails(&self) -> bool {
-        self.appends.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok()
+        let fails =
+            self.appends.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok();
+        self.failed.fetch_add(u32::from(fails), Ordering::SeqCst);
+        fails
+    }
+
+    /// How many have failed.
+    pub(super) fn failed_appends(&self) -> u32 {
+        self.failed.load(Ordering::SeqCst)
     }
 }

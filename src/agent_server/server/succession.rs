@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::conversation::Conversation;
 use super::subscriber::Subscriber;
-use super::{Inner, PeerId, Pulse, Server, idle, lock, stream};
+use super::{Inner, PeerId, Pulse, Server, idle, lock};
 use crate::agent_server::profile::{Profile, ServerTraits};
 use crate::seed::Ids;
 use tokio::sync::watch;
@@ -20,9 +20,7 @@ impl Server {
 
     /// The numbers of the stream faults that have come, those of its predecessors included.
     pub fn fired(&self) -> BTreeSet<usize> {
-        let mut fired = self.0.faults.fired();
-        fired.extend(self.0.before.iter().flat_map(Server::fired));
-        fired
+        self.0.faults.fired()
     }
 
     /// Closes sockets with that code: the connection `peer`, or all of them. Returns how many there were.
@@ -52,9 +50,19 @@ impl Server {
         *lock(&self.0.refusals) = (times, status);
     }
 
+    /// Whether an upgrade was refused with that status.
+    pub fn refused(&self, status: u16) -> bool {
+        self.0.notes().links.values().any(|link| link.refused == Some(status))
+    }
+
     /// Its event loop does nothing for that long. Only a mortal server can be blocked.
     pub fn block(&self, lasts: Duration) {
         self.0.gate.silence(Some(lasts));
+    }
+
+    /// How many appends to the event log have failed.
+    pub fn failed_appends(&self) -> u32 {
+        self.0.faults.failed_appends()
     }
 
     /// The next appends to the event log fail.
@@ -88,7 +96,7 @@ impl Server {
             ids: Mutex::new(Ids::new(old.config.seed.derive(&format!("ids {generation}")))),
             process: idle::ProcessClock::new(&old.clock),
             costs: old.costs.clone(),
-            faults: stream::StreamFaults::new(&old.config.faults),
+            faults: old.faults.clone(),
             config: old.config.clone(),
             clock: old.clock.clone(),
             conversations: Mutex::new(BTreeMap::new()),
@@ -97,7 +105,7 @@ impl Server {
             notes: old.notes.clone(),
             pulse: old.pulse.clone(),
             gate: Arc::default(),
-            refusals: Mutex::default(),
+            refusals: Mutex::new(*lock(&old.refusals)),
             scripts: Mutex::default(),
             before: Some(self.clone()),
         }));

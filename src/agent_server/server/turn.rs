@@ -79,7 +79,7 @@ struct Turn {
     /// Text of the answer since the last tool call, and its reasoning.
     said: (String, String),
     /// A delta that goes behind the next one, and those that go behind the reply.
-    behind: Option<Delta>,
+    behind: Vec<(usize, Delta)>,
     late: Vec<Delta>,
     /// What ended the turn before its answer was complete.
     broken: Option<Broken>,
@@ -114,7 +114,7 @@ impl Turn {
             begun: false,
             started: Instant::now(),
             said: (String::new(), String::new()),
-            behind: None,
+            behind: Vec::new(),
             late: Vec::new(),
             broken: None,
         }
@@ -137,7 +137,7 @@ impl Turn {
         if self.server.traits.mutant.hang {
             std::future::pending::<()>().await;
         }
-        if let Some(delta) = self.behind.take() {
+        for (_, delta) in std::mem::take(&mut self.behind) {
             self.emit(delta);
         }
         if self.broken.is_none() {
@@ -292,8 +292,12 @@ impl Turn {
             let orders = self.orders(&pieces);
             self.place(Delta { chunk: chunk.clone(), first, pieces, orders }, &strikes);
         }
-        for kind in strikes.then {
-            self.meets(kind);
+        for (number, kind) in strikes.then {
+            // What has ended the turn is not ended again, and nothing follows it.
+            if self.broken.is_none() {
+                self.server.faults.came(number);
+                self.meets(kind);
+            }
         }
         self.server.pulse.send_if_modified(|pulse| {
             pulse.chunks += 1;
@@ -319,16 +323,18 @@ impl Turn {
 
     /// Emits a delta in its place, or keeps it for another one.
     fn place(&mut self, delta: Delta, strikes: &Strikes) {
+        let mut all: Vec<Delta> = (0..strikes.copies).map(|_| delta.again()).collect();
+        all.push(delta);
         if strikes.late {
-            self.late.push(delta);
-        } else if strikes.behind && self.behind.is_none() {
-            self.behind = Some(delta);
+            self.late.append(&mut all);
+        } else if let (Some(number), true) = (strikes.behind, self.behind.is_empty()) {
+            self.behind = all.into_iter().map(|delta| (number, delta)).collect();
         } else {
-            for _ in 0..strikes.copies {
-                self.emit(delta.again());
+            for delta in all {
+                self.emit(delta);
             }
-            self.emit(delta);
-            if let Some(held) = self.behind.take() {
+            for (number, held) in std::mem::take(&mut self.behind) {
+                self.server.faults.came(number);
                 self.emit(held);
             }
         }
@@ -357,6 +363,7 @@ impl Turn {
             }
             Kind::Cancel => self.broken = Some(Broken::Cancelled),
             Kind::Retry => {
+                self.server.note(Notes::superseded);
                 self.attempt += 1;
                 self.order = 0;
                 self.begun = false;
@@ -420,7 +427,7 @@ impl Turn {
         } else {
             Published::new(Arc::new(event), origin, None)
         };
-        if let Some(most) = self.server.faults.kept() {
+        if let Some((_, most)) = self.server.faults.kept() {
             self.conversation.keep(&published, most);
         }
         let (conversation, server) = (self.conversation.clone(), self.server.clone());

@@ -168,3 +168,12 @@ fn an_event_that_was_announced_and_is_in_no_log_is_divergent() {
     assert!(finding.note.ends_with(said), "{}", finding.note);
     only(&with("1 {}", "1 {}"), Verdict::Delivered, "");
 }
+
+#[test]
+fn an_attempt_that_stays_in_the_text_is_there_twice() {
+    let again = changed(|seen| seen.superseded = tally(2, 7));
+    let finding = only(&again, Verdict::Duplicated, "attempt_superseded");
+    assert_eq!(finding.amount, tally(2, 7));
+    // One that nothing was shown of.
+    assert_eq!(verdicts(&changed(|seen| seen.superseded = tally(0, 0))), [Verdict::Delivered]);
+}

@@ -102,6 +102,7 @@ pub fn observe(capture: &Capture, seated: &Seated<'_>) -> Observation {
         first_frame: None,
         times: None,
         baseline: None,
+        superseded: crate::unit::Tally::default(),
         late,
         queue: None,
         reaped: None,

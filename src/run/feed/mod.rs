@@ -77,6 +77,7 @@ fn observation(plan: &Plan<'_>, played: Played) -> Observation {
         first_frame: None,
         times: None,
         baseline: None,
+        superseded: crate::unit::Tally::default(),
         late: Vec::new(),
         queue: None,
         reaped: None,

@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use super::parts;
 use crate::agent_server::fault::{Kind, Lane, Mark};
-use crate::scenario::fault::{CLOSE_CODES, MAX_FAULT_BYTES, MAX_FAULT_TIMES};
+use crate::scenario::fault::{CLOSE_CODES, LEAST_RATE, MAX_FAULT_BYTES, MAX_FAULT_TIMES};
 use crate::scenario::parse::MAX_SUBSCRIBERS;
 use crate::schema::one_of;
 
@@ -56,7 +56,7 @@ pub(super) struct FaultTable {
     #[schemars(range(min = 1, max = MAX_FAULT_BYTES))]
     bytes: Option<u64>,
     /// Bytes a second.
-    #[schemars(range(min = 1, max = MAX_FAULT_BYTES))]
+    #[schemars(range(min = LEAST_RATE, max = MAX_FAULT_BYTES))]
     bytes_per_s: Option<u64>,
     /// Until when a proxy holds back what it collects.
     #[schemars(default, schema_with = "until")]
