@@ -22,13 +22,9 @@ pub fn explore_json(report: &ExploreReport, out: &mut dyn Write) -> io::Result<(
 
 /// Writes the groups that nobody declared, `all` of them with those that somebody did, and the coverage. Capsules lie in
 /// `dir`. Colours are ANSI; hand over a writer that strips them where they are not wanted.
-pub fn explore_table(
-    report: &ExploreReport,
-    dir: &Path,
-    all: bool,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let (news, declared): (Vec<&Group>, Vec<&Group>) = report.groups.iter().partition(|group| !group.declared);
+pub fn explore_table(report: &ExploreReport, dir: &Path, all: bool, out: &mut dyn Write) -> io::Result<()> {
+    let (news, declared): (Vec<&Group>, Vec<&Group>) =
+        report.groups.iter().partition(|group| !group.declared);
     let drawn = match report.drawn {
         Drawn::Everything => "drawn cells",
         Drawn::HealthyPairs => "drawn cells of pairs that have to be well",
@@ -168,7 +164,10 @@ pub fn replayed(cell: &CellResult, differs: &[String], times: u32, out: &mut dyn
     }
     if differs.is_empty() {
         let how = if times == 1 { "once".to_owned() } else { format!("{times} times") };
-        return writeln!(out, "run {how}: verdict, ledgers and evidence are those of the capsule, byte for byte");
+        return writeln!(
+            out,
+            "run {how}: verdict, ledgers and evidence are those of the capsule, byte for byte"
+        );
     }
     writeln!(out, "run {times} is not as the capsule says:")?;
     differs.iter().try_for_each(|line| writeln!(out, "  {line}"))

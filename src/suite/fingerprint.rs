@@ -15,7 +15,8 @@ pub(super) fn found(cell: &CellResult, result: &Result<Vec<Observation>, CellFau
     let (ledger, evidence) = match result {
         Ok(clients) => {
             let flows: Vec<_> = clients.iter().map(|client| &client.flows).collect();
-            let timeless = |client: &Observation| Observation { times: None, baseline: None, ..client.clone() };
+            let timeless =
+                |client: &Observation| Observation { times: None, baseline: None, ..client.clone() };
             (hash(&flows), hash(&clients.iter().map(timeless).collect::<Vec<_>>()))
         }
         // The words of a panic name places of the build; what happened is its reason.

@@ -46,7 +46,9 @@ pub fn replay(capsule: &Capsule, patience: Duration) -> Result<Replayed, Profile
     let own = env!("CARGO_PKG_VERSION");
     if !differs.is_empty() && capsule.head.skewlab != own {
         let theirs = &capsule.head.skewlab;
-        differs.push(format!("skewlab {theirs} wrote it, and this is {own}: it may emulate a party in another way"));
+        differs.push(format!(
+            "skewlab {theirs} wrote it, and this is {own}: it may emulate a party in another way"
+        ));
     }
     Ok(Replayed { cell, found, differs })
 }

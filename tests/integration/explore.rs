@@ -31,7 +31,8 @@ const PAIR: [&str; 4] = ["--servers", "mine", "--clients", "python-1.58.2"];
 
 fn groups<'a>(report: &'a Value, reason: &str) -> Vec<&'a Value> {
     // One client in eight listens on a list of its own, and is a group of its own.
-    let plain = |group: &&Value| group["reason"] == reason && !group["client"].as_str().unwrap().contains('/');
+    let plain =
+        |group: &&Value| group["reason"] == reason && !group["client"].as_str().unwrap().contains('/');
     report["groups"].as_array().unwrap().iter().filter(plain).collect()
 }
 
@@ -89,7 +90,8 @@ fn every_capsule_replays_as_it_was_and_one_of_another_cell_does_not() {
         let other = replay(&capsule, PATIENCE).unwrap();
         assert!(other.differs.iter().any(|line| line.contains("its hash is")), "{:?}", other.differs);
     }
-    let runs = report["groups"].as_array().unwrap().iter().filter_map(|g| g["example"]["shrunk"]["runs"].as_u64());
+    let runs =
+        report["groups"].as_array().unwrap().iter().filter_map(|g| g["example"]["shrunk"]["runs"].as_u64());
     assert!(runs.max().unwrap() <= 200);
 }
 
@@ -98,7 +100,8 @@ fn the_same_seed_prints_the_same_and_another_one_does_not() {
     let folder = Folder::new();
     let out = folder.arg("out");
     let print = |seed: &str, jobs: &str| {
-        let args = ["explore", "--budget", "60", "--seed", seed, "--jobs", jobs, "--capsules", "4", "--out", &out];
+        let args =
+            ["explore", "--budget", "60", "--seed", seed, "--jobs", jobs, "--capsules", "4", "--out", &out];
         let (code, stdout, stderr) = ended(&mut skewlab(&args));
         assert_eq!(code, 10, "{stderr}");
         stdout
@@ -107,7 +110,10 @@ fn the_same_seed_prints_the_same_and_another_one_does_not() {
     let texts = |folder: &Folder| {
         let mut names = files(folder, "out");
         names.sort();
-        names.iter().map(|name| fs::read_to_string(folder.path(&format!("out/{name}"))).unwrap()).collect::<Vec<_>>()
+        names
+            .iter()
+            .map(|name| fs::read_to_string(folder.path(&format!("out/{name}"))).unwrap())
+            .collect::<Vec<_>>()
     };
     let capsules = texts(&folder);
     assert_eq!((print("1", "2"), texts(&folder)), (first.clone(), capsules));
@@ -129,7 +135,8 @@ fn healthy_pairs_raise_no_alarm() {
 #[test]
 fn a_pair_that_has_to_be_well_and_is_not_ends_the_search() {
     let folder = broken("repeat_every = 2");
-    let (code, report) = explore(&folder, &["--healthy", "2000", "--servers", "mine", "--clients", "typescript-1.39.0"]);
+    let (code, report) =
+        explore(&folder, &["--healthy", "2000", "--servers", "mine", "--clients", "typescript-1.39.0"]);
     assert_eq!((code, groups(&report, "text_twice").len()), (10, 1), "{}", report["groups"]);
     assert!(report["cells"].as_u64().unwrap() < 2000, "{}", report["cells"]);
     assert_eq!(files(&folder, "out"), ["duplicated-text_twice-typescript-1.39.0.toml"]);
@@ -141,11 +148,18 @@ fn a_pair_that_has_to_be_well_and_is_not_ends_the_search() {
 
 #[test]
 fn a_panic_and_a_hang_are_findings_and_end_nothing() {
-    for (mutant, verdict, reason) in [("panic = true", "invalid", "panicked"), ("hang = true", "not_run", "deadline")] {
+    for (mutant, verdict, reason) in
+        [("panic = true", "invalid", "panicked"), ("hang = true", "not_run", "deadline")]
+    {
         let folder = broken(mutant);
         let (code, report) = explore(&folder, &[&PAIR[..], &["--budget", "20", "--capsules", "1"]].concat());
         let found = groups(&report, reason);
-        assert_eq!((code, found.len(), &found[0]["verdict"]), (13, 1, &verdict.into()), "{}", report["groups"]);
+        assert_eq!(
+            (code, found.len(), &found[0]["verdict"]),
+            (13, 1, &verdict.into()),
+            "{}",
+            report["groups"]
+        );
         assert_eq!(report["cells"], 20);
         // Not even one of these is expected by its own scenario, but it is replayed.
         let file = folder.arg(&format!("out/{}", found[0]["example"]["capsule"].as_str().unwrap()));
@@ -172,12 +186,28 @@ fn a_capsule_that_is_not_as_it_was_written_is_refused_with_its_place() {
     let line_of = |what: &str| text.lines().position(|line| line.starts_with(what)).unwrap() + 1;
     let half = text.floor_char_boundary(text.len() / 2);
     let cases = [
-        (text.replace("rate = ", "rate = 1"), format!("bad.toml:{}:1", line_of("rate = ")), "not as it was written"),
-        (text.replace("user = ", "user == "), format!("bad.toml:{}:1", line_of("user = ")), "not as it was written"),
+        (
+            text.replace("rate = ", "rate = 1"),
+            format!("bad.toml:{}:1", line_of("rate = ")),
+            "not as it was written",
+        ),
+        (
+            text.replace("user = ", "user == "),
+            format!("bad.toml:{}:1", line_of("user = ")),
+            "not as it was written",
+        ),
         (text[..half].to_owned(), format!("bad.toml:{}:1", text[..half].lines().count()), "cut off"),
         (text.trim_end().trim_end_matches('"').to_owned(), "bad.toml:".to_owned(), "cut off"),
-        (text.replace("skewlab.capsule/1", "skewlab.capsule/2"), "`skewlab.capsule/2`".to_owned(), "a later skewlab"),
-        (text.replace("skewlab.capsule/1", "skewlab.capsule/0"), "`skewlab.capsule/0`".to_owned(), "find it again"),
+        (
+            text.replace("skewlab.capsule/1", "skewlab.capsule/2"),
+            "`skewlab.capsule/2`".to_owned(),
+            "a later skewlab",
+        ),
+        (
+            text.replace("skewlab.capsule/1", "skewlab.capsule/0"),
+            "`skewlab.capsule/0`".to_owned(),
+            "find it again",
+        ),
         (String::new(), "bad.toml:1:1".to_owned(), "cut off"),
         ("question = \"q\"\n".to_owned(), "bad.toml".to_owned(), "has no `[capsule]`"),
     ];
@@ -204,7 +234,10 @@ fn what_a_capsule_says_is_held_against_what_comes_of_it() {
     let path = folder.write("other.toml", &Capsule::text(&capsule.cell, &head, "by hand"));
     let (code, stdout, stderr) = ended(&mut skewlab(&["replay", &path]));
     assert_eq!((code, stderr.as_str()), (10, ""));
-    assert!(stdout.contains("is not as the capsule says") && stdout.contains("sent: in 9/9, out 9/9"), "{stdout}");
+    assert!(
+        stdout.contains("is not as the capsule says") && stdout.contains("sent: in 9/9, out 9/9"),
+        "{stdout}"
+    );
 }
 
 #[test]
@@ -213,7 +246,10 @@ fn what_cannot_be_drawn_from_is_refused_before_anything_runs() {
     let file = folder.write("file", "");
     for (args, said) in [
         (&["--servers", "1.58.3"][..], "--servers 1.58.3: no profile matches; did you mean `1.58.2`"),
-        (&["--clients", "python-1.58.3"], "--clients python-1.58.3: no profile matches; did you mean `python-1.58.2`"),
+        (
+            &["--clients", "python-1.58.3"],
+            "--clients python-1.58.3: no profile matches; did you mean `python-1.58.2`",
+        ),
         (&["--budget", "0"], "--budget"),
         (&["--seconds", "1", "--healthy", "5"], "cannot be used with"),
         (&["--out", &file], "this is a file"),

@@ -28,7 +28,9 @@ fn kind(kind: &Kind) -> Vec<(&'static str, Value)> {
     // Nothing is written as nothing: it is what the reader takes for an absent key.
     let some = |key, n: u64| (n > 0).then(|| (key, whole(n)));
     match kind {
-        Kind::Close { code, reason } => vec![("code", i64::from(*code).into()), ("reason", reason.clone().into())],
+        Kind::Close { code, reason } => {
+            vec![("code", i64::from(*code).into()), ("reason", reason.clone().into())]
+        }
         Kind::Silence { lasts } | Kind::Stall { lasts } => {
             lasts.iter().map(|lasts| ("for", time(*lasts))).collect()
         }

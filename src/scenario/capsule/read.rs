@@ -103,7 +103,8 @@ fn version(path: &str, text: &str) -> Result<(), CapsuleError> {
             none("it has no `[capsule]`; `skewlab matrix` runs scenarios")
         });
     }
-    let schema = lines.take_while(|line| !line.starts_with('[')).find_map(|line| line.strip_prefix("schema = "));
+    let schema =
+        lines.take_while(|line| !line.starts_with('[')).find_map(|line| line.strip_prefix("schema = "));
     let Some(found) = schema.map(|schema| schema.trim_matches('"').to_owned()) else {
         // Where the sums are right, nobody ever wrote one.
         sums::check(text).map_err(|broken| damaged(path, text, broken))?;

@@ -32,7 +32,10 @@ impl JsonSchema for CapsuleFile {
         });
         add(&mut head, "sum", sum.to_value());
         add(&mut file, "capsule", head.to_value());
-        file.insert("description".to_owned(), json!("A capsule: a scenario of one cell, what came of it, and sums of its lines."));
+        file.insert(
+            "description".to_owned(),
+            json!("A capsule: a scenario of one cell, what came of it, and sums of its lines."),
+        );
         file
     }
 }

@@ -89,7 +89,11 @@ mod tests {
     fn every_cut_is_told() {
         let sealed = sealed(TEXT);
         for cut in 0..sealed.trim_end().len() {
-            assert!(matches!(check(&sealed[..cut]), Err(Broken::CutOff)), "{cut}: {:?}", check(&sealed[..cut]));
+            assert!(
+                matches!(check(&sealed[..cut]), Err(Broken::CutOff)),
+                "{cut}: {:?}",
+                check(&sealed[..cut])
+            );
         }
     }
 

@@ -22,7 +22,8 @@ pub(super) fn written(cell: &Cell, head: &Head, why: &str) -> String {
     };
     put(key("question", &question(cell, &head.found).into()));
     put(format!("# {}", why.replace('\n', " ")));
-    put("# `skewlab replay` runs it byte for byte; `skewlab matrix` runs it too, changed or not.\n".to_owned());
+    put("# `skewlab replay` runs it byte for byte; `skewlab matrix` runs it too, changed or not.\n"
+        .to_owned());
     put(key("servers", &list([&cell.server])));
     put(key("clients", &list([&cell.client])));
     if cell.subscribers != 1 {

@@ -34,14 +34,11 @@ impl Cover {
     /// with nothing changed.
     pub(super) fn report(&self, clients: &[String], all: bool) -> Coverage {
         let none = std::iter::once(NONE);
-        let traits: Vec<&str> = none.clone().chain(KIT.iter().map(|laid| laid.name).filter(|_| all)).collect();
+        let traits: Vec<&str> =
+            none.clone().chain(KIT.iter().map(|laid| laid.name).filter(|_| all)).collect();
         let faults: Vec<&str> = none.chain(Kind::WORDS.into_iter().filter(|_| all)).collect();
         let clients: BTreeSet<&str> = clients.iter().map(|client| profile(client)).collect();
-        let axes = [
-            ("changed trait", traits),
-            ("client", clients.into_iter().collect()),
-            ("fault", faults),
-        ];
+        let axes = [("changed trait", traits), ("client", clients.into_iter().collect()), ("fault", faults)];
         let pairs = [(0, 1), (1, 2), (0, 2)].into_iter().map(|(a, b)| self.pairs(&axes, a, b)).collect();
         let of = axes.iter().map(|(_, values)| values.len() as u64).product();
         Coverage { pairs, triples: Share { tried: self.tried.len() as u64, of } }
@@ -53,7 +50,8 @@ impl Cover {
         let ((left, ones), (right, others)) = (&axes[a], &axes[b]);
         let all = ones.iter().flat_map(|one| others.iter().map(move |other| (*one, *other)));
         let untried = all.filter(|pair| !tried.contains(pair));
-        let untried: Vec<[String; 2]> = untried.map(|(one, other)| [one.to_owned(), other.to_owned()]).collect();
+        let untried: Vec<[String; 2]> =
+            untried.map(|(one, other)| [one.to_owned(), other.to_owned()]).collect();
         let of = (ones.len() * others.len()) as u64;
         let share = Share { tried: of - untried.len() as u64, of };
         Pairs { axes: format!("{left} × {right}"), share, untried }

@@ -62,7 +62,8 @@ impl Crew {
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
                     for index in shift.stuck(self.patience) {
-                        let why = format!("the cell took more than {} s of real time", self.patience.as_secs());
+                        let why =
+                            format!("the cell took more than {} s of real time", self.patience.as_secs());
                         let result = Err(CellFault::Hung(why));
                         missing -= usize::from(keep(&mut runs, CellRun { index, result, micros: 0 }));
                         start(&shift, &done);
@@ -145,12 +146,17 @@ mod tests {
         slow.tokens = std::iter::repeat_n(slow.tokens[0].clone(), 200_000).collect();
         let cells: Vec<Planned> = [&slow, &quick, &quick].map(|s| s.planned().unwrap()).to_vec();
         let parties =
-            Parties::of(cells.iter().filter_map(Planned::agent_server), &Catalogue::embedded().unwrap()).unwrap();
+            Parties::of(cells.iter().filter_map(Planned::agent_server), &Catalogue::embedded().unwrap())
+                .unwrap();
         let stop = Arc::new(AtomicBool::new(false));
         let crew = Crew { seed: Seed(1), jobs: 1, patience: Duration::from_millis(300), stop };
         let began = Instant::now();
         let runs = crew.run(cells, parties);
-        assert!(matches!(&runs[0].result, Err(CellFault::Hung(why)) if why.contains("real time")), "{:?}", runs[0].result);
+        assert!(
+            matches!(&runs[0].result, Err(CellFault::Hung(why)) if why.contains("real time")),
+            "{:?}",
+            runs[0].result
+        );
         assert!(runs[1..].iter().all(|run| run.result.is_ok()), "{:?}", runs[1].result);
         assert!(began.elapsed() < Duration::from_secs(20));
     }

@@ -44,7 +44,9 @@ fn expected(catalogue: &Catalogue) -> Result<Vec<Cell>, ExploreError> {
     let variants = Variants::embedded()?;
     let mut all = Vec::new();
     for (path, text) in SHIPPED.iter().chain(FIELD) {
-        let Loaded::AgentServer(scenario) = Loaded::parse(path, text, catalogue, &variants)? else { continue };
+        let Loaded::AgentServer(scenario) = Loaded::parse(path, text, catalogue, &variants)? else {
+            continue;
+        };
         let cells = expand(&scenario, catalogue, &Selection::default())?;
         all.extend(cells.into_iter().filter(|cell| !cell.expected.verdict.is_healthy()));
     }
@@ -79,7 +81,8 @@ mod tests {
 
     #[test]
     fn an_end_that_a_shipped_scenario_has_is_declared_and_another_one_is_not() {
-        let crew = Crew { seed: Seed(1), jobs: 2, patience: PATIENCE, stop: Arc::new(AtomicBool::new(false)) };
+        let crew =
+            Crew { seed: Seed(1), jobs: 2, patience: PATIENCE, stop: Arc::new(AtomicBool::new(false)) };
         let key = |client: &str, verdict, lost_at, reason| Key {
             verdict,
             lost_at: Some(lost_at),

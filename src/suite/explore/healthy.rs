@@ -20,7 +20,8 @@ pub(super) fn pairs(
     let good = |cell: &Cell| {
         let (client, asked) = (&cell.client_profile, &cell.client);
         // A proposal is no release; a release within an era is that era's profile.
-        let released = !cell.server.contains('+') && !client.contains('+') && cell.server == cell.server_profile;
+        let released =
+            !cell.server.contains('+') && !client.contains('+') && cell.server == cell.server_profile;
         let named = asked.split('/').next() == Some(client.as_str());
         let wanted = servers.contains(&cell.server) && clients.contains(client);
         released && named && wanted && cell.expected.verdict.is_healthy()

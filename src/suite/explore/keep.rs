@@ -33,8 +33,11 @@ pub(super) fn keep(
     };
     // Each run of a cell that hangs takes a thread for good.
     let hangs = key.reason.as_ref().is_some_and(|reason| reason.as_str() == "hung");
-    let Smallest { specimen, runs } =
-        if hangs { Smallest { specimen: members.first.clone(), runs: 0 } } else { shrink(&members.first, &mut same) };
+    let Smallest { specimen, runs } = if hangs {
+        Smallest { specimen: members.first.clone(), runs: 0 }
+    } else {
+        shrink(&members.first, &mut same)
+    };
     let (judged, result) = once(&specimen, crew, catalogue)?;
     let cell = specimen.cell()?;
     let head = Head {
@@ -46,7 +49,10 @@ pub(super) fn keep(
         found: fingerprint::found(&judged, &result),
         profiles: Capsule::profiles(&cell, catalogue),
     };
-    let why = format!("Drawn by `skewlab explore --seed {}` as number {}, and shrunk.", crew.seed.0, members.number);
+    let why = format!(
+        "Drawn by `skewlab explore --seed {}` as number {}, and shrunk.",
+        crew.seed.0, members.number
+    );
     let text = Capsule::text(&cell, &head, &why);
     let shrunk = Some(Shrunk { to: size(&specimen), runs });
     let capsule = Some(format!("{}.toml", key.slug()));

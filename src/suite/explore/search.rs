@@ -14,9 +14,9 @@ use super::crew::Crew;
 use super::declared::declared;
 use super::draw::Urn;
 use super::group::{self, Groups, Key, Members};
+use super::healthy;
 use super::keep::{Kept, example, keep};
 use super::specimen::Specimen;
-use super::healthy;
 use crate::agent_server::profile::{Catalogue, ProfileError};
 use crate::record::explore::{Drawn, EXPLORE_SCHEMA, ExploreReport, Group};
 use crate::run::{CellFault, Parties};
@@ -86,7 +86,9 @@ pub enum ExploreError {
     #[error(transparent)]
     Mutation(#[from] MutationError),
     /// No pair of releases is left that has to be well.
-    #[error("none of these pairs is released and called good by the facts of `release-skew`; name other servers or clients")]
+    #[error(
+        "none of these pairs is released and called good by the facts of `release-skew`; name other servers or clients"
+    )]
     NoPair,
 }
 
@@ -105,7 +107,9 @@ impl Explore<'_> {
     pub fn run(&self, done: &dyn Fn(u64)) -> Result<Explored, ExploreError> {
         let tally = self.search(done)?;
         let declared = match self.drawn {
-            Drawn::Everything => declared(&tally.groups.keys().cloned().collect(), &self.keepers(self.jobs.get()))?,
+            Drawn::Everything => {
+                declared(&tally.groups.keys().cloned().collect(), &self.keepers(self.jobs.get()))?
+            }
             // Of what has to be well nothing else is declared.
             Drawn::HealthyPairs => BTreeSet::new(),
         };
@@ -186,7 +190,12 @@ impl Explore<'_> {
         Ok(tally)
     }
 
-    fn batch(&self, specimens: &[(u64, Specimen)], crew: &Crew, tally: &mut Tally) -> Result<(), ExploreError> {
+    fn batch(
+        &self,
+        specimens: &[(u64, Specimen)],
+        crew: &Crew,
+        tally: &mut Tally,
+    ) -> Result<(), ExploreError> {
         let cells = specimens.iter().map(|(_, specimen)| specimen.planned());
         let cells: Vec<Planned> = cells.collect::<Result<_, _>>()?;
         let parties = Parties::of(cells.iter().filter_map(Planned::agent_server), self.catalogue)?;

@@ -173,8 +173,13 @@ mod tests {
     fn specimen(at: u64) -> Specimen {
         let chunk = |n: u32| Chunk { text: Some(n.to_string()), reasoning: None };
         let token = |n| Token { chunk: chunk(n), stall: (n == 3).then(|| Duration::from_secs(1)) };
-        let fault =
-            Fault { name: String::new(), kind: Kind::Cancel, moment: Moment::Token(at), hop: Hop::Produced, subscriber: None };
+        let fault = Fault {
+            name: String::new(),
+            kind: Kind::Cancel,
+            moment: Moment::Token(at),
+            hop: Hop::Produced,
+            subscriber: None,
+        };
         Specimen {
             server: "1.58.2".into(),
             client: "python-1.58.2/token_callbacks".into(),

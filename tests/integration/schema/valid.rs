@@ -115,7 +115,19 @@ fn a_fresh_search_and_its_capsules_are_valid() {
     let folder = Folder::new();
     folder.profile("servers", "mine", "1.58.2", "[mutant]\ndrop_every = 2");
     let (out, profiles) = (folder.arg("out"), folder.arg(""));
-    let args = ["explore", "--budget", "60", "--capsules", "8", "--out", &out, "--format", "json", "--profiles", &profiles];
+    let args = [
+        "explore",
+        "--budget",
+        "60",
+        "--capsules",
+        "8",
+        "--out",
+        &out,
+        "--format",
+        "json",
+        "--profiles",
+        &profiles,
+    ];
     let (code, stdout, stderr) = ended(skewlab(&args).args(["--servers", "mine,1.43.1"]));
     assert_eq!(code, 10, "{stderr}");
     valid("explore", "a search", &serde_json::from_str(&stdout).unwrap());

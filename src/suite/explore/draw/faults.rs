@@ -86,7 +86,9 @@ fn kind(word: &str, servers: &[String], dice: &mut Dice) -> Kind {
 fn moment(kind: &Kind, drawn: &Specimen, dice: &mut Dice) -> Moment {
     let token = |dice: &mut Dice| Moment::Token(dice.within(1, drawn.tokens.len() as u64));
     match kind {
-        Kind::SlowSink { .. } | Kind::Lossy { .. } | Kind::ReplayDeltas { .. } | Kind::Final { .. } => Moment::Start,
+        Kind::SlowSink { .. } | Kind::Lossy { .. } | Kind::ReplayDeltas { .. } | Kind::Final { .. } => {
+            Moment::Start
+        }
         kind if kind.in_turn() => token(dice),
         kind if from_the_start(kind) && dice.chance(25) => Moment::Start,
         _ => match dice.below(10) {

@@ -8,7 +8,19 @@ const FIELDS: [&str; 9] =
 
 /// Values that a field may turn into.
 const VALUES: [&str; 14] = [
-    "null", "7", "0.5", "true", "\"\"", "x", "agent", "user", "hook", "StreamingDelta", "MessageEvent", "[\"a\"]", "{}",
+    "null",
+    "7",
+    "0.5",
+    "true",
+    "\"\"",
+    "x",
+    "agent",
+    "user",
+    "hook",
+    "StreamingDelta",
+    "MessageEvent",
+    "[\"a\"]",
+    "{}",
     "2026-11-30T07:45:00",
 ];
 

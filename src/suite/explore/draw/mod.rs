@@ -88,7 +88,8 @@ mod tests {
     use crate::scenario::capsule::{CAPSULE_SCHEMA, Capsule, Found, Head};
 
     fn urn(catalogue: &Catalogue, seed: u64) -> Urn<'_> {
-        let names = |shelf: &crate::agent_server::profile::Shelf| shelf.abouts().map(|a| a.name.clone()).collect();
+        let names =
+            |shelf: &crate::agent_server::profile::Shelf| shelf.abouts().map(|a| a.name.clone()).collect();
         let (servers, clients) = (names(catalogue.servers()), names(catalogue.clients()));
         Urn { catalogue, servers, clients, seed: Seed(seed) }
     }
@@ -137,14 +138,20 @@ mod tests {
             let specimen = urn.specimen(number);
             kinds.extend(specimen.faults.iter().map(|fault| fault.kind.as_str()));
             traits.extend(specimen.traits.iter().map(|laid| laid.name));
-            bare += u32::from(specimen.faults.is_empty() && specimen.steps.is_empty() && specimen.traits.is_empty());
+            bare += u32::from(
+                specimen.faults.is_empty() && specimen.steps.is_empty() && specimen.traits.is_empty(),
+            );
             let cell = specimen.cell().unwrap();
             let head = head(&cell);
             let text = Capsule::text(&cell, &head, "why");
             let read = Capsule::parse("a-name.toml", &text, catalogue.clone());
             let read = read.unwrap_or_else(|e| panic!("{number}: {e}\n{text}"));
             assert_eq!((&read.cell.id, &read.cell.hash), (&cell.id, &cell.hash), "{number}\n{text}");
-            assert_eq!((read.cell.faults, read.cell.workload), (cell.faults, cell.workload), "{number}\n{text}");
+            assert_eq!(
+                (read.cell.faults, read.cell.workload),
+                (cell.faults, cell.workload),
+                "{number}\n{text}"
+            );
             assert_eq!(read.head, head);
         }
         assert_eq!((kinds.len(), traits.len()), (Kind::WORDS.len(), KIT.len()));

@@ -9,8 +9,22 @@ const TOKENS: u64 = 100;
 
 /// Texts that some client or other has been seen to treat on its own: white space, characters of several bytes, what looks
 /// like markup, and repeats, which cannot be told from each other.
-const TEXTS: [&str; 14] =
-    ["ha", " ", "\n\n", "   ", " é", "漢字", "😀", "👩‍👩‍👧", "<think>", "</think>", "<function=x>", "\"{", "\u{2028}", "e\u{301}"];
+const TEXTS: [&str; 14] = [
+    "ha",
+    " ",
+    "\n\n",
+    "   ",
+    " é",
+    "漢字",
+    "😀",
+    "👩‍👩‍👧",
+    "<think>",
+    "</think>",
+    "<function=x>",
+    "\"{",
+    "\u{2028}",
+    "e\u{301}",
+];
 
 /// One to a hundred tokens, short streams as often as long ones.
 pub(super) fn tokens(dice: &mut Dice) -> Vec<Token> {
