@@ -93,6 +93,9 @@ pub(super) fn size(specimen: &Specimen) -> Size {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::seed::Seed;
+    use crate::suite::explore::dice::Dice;
+    use crate::suite::explore::draw::healthy;
 
     #[test]
     fn a_group_has_a_name_that_a_file_can_have() {
@@ -103,5 +106,26 @@ mod tests {
             client: "python-1.43.1+ABC/token_callbacks".to_owned(),
         };
         assert_eq!(key.slug(), "silent_loss-delivered-wrong-list-python-1.43.1+ABC-token_callbacks");
+    }
+
+    #[test]
+    fn of_every_kind_of_end_one_is_kept_before_a_second() {
+        let pair = ("1.58.2".to_owned(), "a".to_owned());
+        let first = healthy(pair, &mut Dice::new(Seed(1)));
+        let members = Members { cells: 1, signal: Signal::None, number: 0, first, note: String::new() };
+        let key =
+            |verdict, client: &str| Key { verdict, lost_at: None, reason: None, client: client.to_owned() };
+        let keys = [
+            key(Verdict::SilentLoss, "a"),
+            key(Verdict::SilentLoss, "b"),
+            key(Verdict::Late, "a"),
+            key(Verdict::Late, "b"),
+        ];
+        let groups: Vec<(&Key, &Members)> = keys.iter().map(|key| (key, &members)).collect();
+        let order = |most| -> Vec<&Key> {
+            one_of_each_first(&groups, most).into_iter().map(|(key, _)| key).collect()
+        };
+        assert_eq!(order(9), [&keys[0], &keys[2], &keys[1], &keys[3]]);
+        assert_eq!(order(2), [&keys[0], &keys[2]]);
     }
 }
