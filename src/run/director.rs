@@ -1,7 +1,9 @@
 //! Lets the faults of a cell happen when they are due, and knows which of them came.
 
 use std::collections::BTreeSet;
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -171,14 +173,20 @@ async fn scheduled(
     let mut acts = Vec::new();
     loop {
         let (seen, now) = (*pulse.borrow_and_update(), Instant::now());
+        let mut come = Vec::new();
         pending.retain_mut(|(number, due)| {
             *due = due.after(&seen, now);
-            let come = matches!(due, Due::At(at) if *at <= now);
-            if come {
-                acts.push(tokio::spawn(act(*number).now()));
-            }
-            !come
+            let is_due = matches!(due, Due::At(at) if *at <= now);
+            come.extend(is_due.then_some(*number));
+            !is_due
         });
+        for number in come {
+            let mut happening = Box::pin(act(number).now());
+            // What can happen at once does, before anybody else does anything; only what takes time goes on beside the rest.
+            if poll_fn(|cx| Poll::Ready(happening.as_mut().poll(cx))).await.is_pending() {
+                acts.push(tokio::spawn(happening));
+            }
+        }
         if pending.is_empty() {
             break;
         }

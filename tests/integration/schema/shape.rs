@@ -83,7 +83,7 @@ fn no_promise_of_a_schema_version_is_broken() {
         );
         versions += 1;
     }
-    assert_eq!(versions, 12);
+    assert_eq!(versions, 13);
 }
 
 #[test]
