@@ -106,7 +106,6 @@ fn is_zero(n: &u64) -> bool {
     *n == 0
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
 fn no_text(tally: &Tally) -> bool {
     tally.is_zero()
 }
