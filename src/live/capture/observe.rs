@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::server::WiredFrame;
 use super::{Capture, ClientSide, ServerSide, canvas, client, late, server};
+use crate::probe::ClientTrace;
 use crate::probe::ledger::Endpoint;
 use crate::probe::{Ledger, LinkTrace, Seat};
 use crate::record::observation::Piece;
@@ -59,7 +60,8 @@ pub fn observe(capture: &Capture, seated: &Seated<'_>) -> Observation {
         ClientSide::Canvas { seen, console, shown_errors, failed } => {
             canvas::trace(seen, console, shown_errors, failed.as_deref(), &frames, seated.streams)
         }
-        ClientSide::Emulated { trace } => *trace.clone(),
+        // The frames of all its sockets are one sequence here, and so are its receipts.
+        ClientSide::Emulated { trace } => ClientTrace { earlier: Vec::new(), ..*trace.clone() },
     };
     if foreign && matches!(capture.client, ClientSide::Emulated { .. }) {
         late = late::places(&trace, &frames);
