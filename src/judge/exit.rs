@@ -116,6 +116,7 @@ mod tests {
             oracle: None,
             first_frame: None,
             queue: None,
+            receive_queue: None,
             subscribers: None,
             findings: Vec::new(),
         }

@@ -27,7 +27,8 @@ pub fn judge(observation: &Observation, duties: &Duties) -> Vec<Finding> {
         findings.extend(pace::not_streamed(&evidence));
         findings.extend(pace::stalled(&evidence));
     }
-    findings.extend(queue::unbounded(&evidence));
+    findings.extend(queue::in_server(&evidence));
+    findings.extend(queue::in_client(&evidence));
     findings.extend(wrong::view(&evidence));
     findings.extend(divergent::sources(&evidence));
     if findings.iter().all(|finding| finding.verdict.is_healthy()) {

@@ -104,6 +104,7 @@ pub(super) fn observe(produced: Vec<Piece>, fate: impl Fn(usize, &Piece) -> Fate
         superseded: Tally::default(),
         late: Vec::new(),
         queue: None,
+        receive_queue: None,
         reaped: None,
         rig_faults: Vec::new(),
     }

@@ -180,6 +180,9 @@ pub struct ClientTrace {
     /// Ids of durable events that it read over REST after a reconnect and had not got from the socket.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recovered: Vec<String>,
+    /// What waited in the client for its application, over all connections.
+    #[serde(default, skip_serializing_if = "Queue::is_empty")]
+    pub receive_queue: Queue,
     /// The loudest thing that the application could notice and that is about no single frame: a refusal, a
     /// close, a timeout.
     pub signal: Signal,

@@ -70,7 +70,8 @@ pub struct Times {
     pub produced_us: u64,
 }
 
-/// What waited in the server for one subscriber: on that of its connections on which most did.
+/// What waited for one subscriber: in the server, on that of its connections on which most did, or in the client between its
+/// socket and its application.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Queue {
@@ -85,6 +86,9 @@ pub struct Queue {
     /// The bytes at which the server gives the connection up; absent where it never does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_bytes: Option<u64>,
+    /// The frames at which a client stops reading; absent where it never does, and of a server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_frames: Option<u64>,
     /// Code and reason of the close that the server sent: `1013 slow_consumer`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed: Option<String>,

@@ -244,6 +244,9 @@ pub struct Observation {
     /// What waited for it in the server; absent where nothing did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<Queue>,
+    /// What waited in the client for its application; absent where nothing did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receive_queue: Option<Queue>,
     /// The runtime that ended the server, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reaped: Option<Reaped>,

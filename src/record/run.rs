@@ -251,6 +251,9 @@ pub struct CellResult {
     /// did not, and in older files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<Queue>,
+    /// What waited in the client between its socket and its application; absent where nothing did, and in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receive_queue: Option<Queue>,
     /// How many copies of the client attended; absent for one. Everything above is of the one that fared worst.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subscribers: Option<u32>,

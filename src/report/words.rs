@@ -74,10 +74,11 @@ pub fn explain(verdict: Verdict) -> Explained {
             "Find what calls subscribers one after the other and waits for each. A slow one must not be waited for by the rest.",
         ),
         Verdict::Unbounded => (
-            "More and more waited in the server for a subscriber that did not read, and nothing limited it: neither was it \
-             disconnected nor was the model slowed down.",
-            "Give the queue a bound and say what happens at it. `queue` in `run.json` has its peak, what was left at the end, and \
-             the close.",
+            "More and more waited for a subscriber that did not keep up, and nothing limited it: in the server neither was it \
+             disconnected nor was the model slowed down, or in its own client frames were read faster than they were handled \
+             (`no_limit_in_client`).",
+            "Give the queue a bound and say what happens at it. `queue` (server) and `receive_queue` (client) in `run.json` have \
+             the peak, what was left at the end, and the close.",
         ),
         Verdict::Reaped => (
             "An outside runtime ended the server because it looked idle, while a turn was running.",

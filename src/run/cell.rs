@@ -2,6 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -174,9 +175,16 @@ async fn attended(
     timeout(limit, server.idle()).await.map_err(|_| CellFault::Deadline(limit.as_secs()))?;
     let reaped = reaper::ended(watched).await;
     set.ways.iter().for_each(|way| way.release());
+    let busy = cast.client.profile.traits.intake.handle_s.duration();
+    if !busy.is_zero() {
+        handled_out(busy, &set).await;
+    }
     settle(clock, cast.server, &server, &cell.sink).await;
     if !cell.faults.is_empty() {
         read_out(clock, &set).await;
+        if !busy.is_zero() {
+            handled_out(busy, &set).await;
+        }
     }
     stop.send_replace(true);
     let mut all: Vec<(Attended, Read)> = Vec::new();
@@ -249,6 +257,7 @@ async fn raised(
         ways: subscribers.clone().map(|_| Arc::default()).collect(),
         endpoint: cast.client.profile.traits.connect.endpoint,
         successors: cast.successors.clone(),
+        handled: Arc::default(),
         doors: subscribers.map(|n| watch::Sender::new(!comes_later(cell, n))).collect(),
     };
     Ok((server, set))
@@ -271,10 +280,10 @@ async fn seated(
         if !cell.faults.is_empty() {
             own.dialer = own.dialer.through(way);
         }
-        let (traits, stopped) = (profile.traits.clone(), stopped.clone());
+        let (traits, stopped, handled) = (profile.traits.clone(), stopped.clone(), set.handled.clone());
         let mut door = door.subscribe();
         attending.push(tokio::spawn(async move {
-            let mut read = Read::default();
+            let mut read = Read::counted(handled);
             let mut leaving = stopped.clone();
             tokio::select! {
                 biased;
@@ -323,6 +332,22 @@ async fn read_out(clock: ClockKind, set: &Set) {
         sleep(step).await;
         let now = passed();
         if now - before < PONGS {
+            return;
+        }
+        before = now;
+    }
+}
+
+/// Lets applications that are slower than their socket handle what has come, and what comes when they read on: until none took
+/// anything for twice as long as one is ever busy, and a moment.
+async fn handled_out(busy: Duration, set: &Set) {
+    let step = busy * 2 + Duration::from_millis(500);
+    let (mut waited, mut before) = (Duration::ZERO, set.handled.load(Ordering::Relaxed));
+    while waited < SLACK_VIRTUAL {
+        sleep(step).await;
+        waited += step;
+        let now = set.handled.load(Ordering::Relaxed);
+        if now == before {
             return;
         }
         before = now;

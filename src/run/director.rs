@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::future::poll_fn;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
@@ -28,6 +29,8 @@ pub(super) struct Set {
     pub(super) endpoint: Endpoint,
     /// The server that comes back, by fault: another one for a swap, the same for a restart.
     pub(super) successors: Vec<Option<Arc<Profile<ServerTraits>>>>,
+    /// Frames that the applications of all subscribers took.
+    pub(super) handled: Arc<AtomicU64>,
     /// Which subscribers may come, by moment of joining.
     pub(super) doors: Vec<watch::Sender<bool>>,
 }

@@ -66,6 +66,7 @@ pub(super) fn observation(
         superseded,
         late,
         queue: LinkTrace::queue(&links),
+        receive_queue: Some(trace.receive_queue).filter(|queue| queue.peak_frames > 0),
         reaped: evening.reaped,
         rig_faults: ledger.faults,
     }

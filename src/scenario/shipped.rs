@@ -37,6 +37,7 @@ pub const FIELD: &[(&str, &str)] = files!(
     "field/agent-canvas-753",
     "field/aisix-111",
     "field/anthropic-sdk-python-1363",
+    "field/aspnetcore-44943",
     "field/automation-228",
     "field/centaur-179",
     "field/centrifuge-255",

@@ -195,6 +195,7 @@ fn written(
         oracle: observation.and_then(|o| o.subscribed.as_ref()).map(judge::oracle::asked),
         first_frame: observation.and_then(|o| o.first_frame.clone()),
         queue: observation.and_then(|o| o.queue.clone()),
+        receive_queue: observation.and_then(|o| o.receive_queue.clone()),
         subscribers: (about.subscribers > 1).then_some(about.subscribers),
         findings,
     }

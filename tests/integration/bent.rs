@@ -122,6 +122,16 @@ pub(crate) fn piled() -> Bent {
     }
 }
 
+/// Twenty tokens a second come for two minutes, and the application takes ten.
+pub(crate) fn crowded() -> Bent {
+    Bent {
+        server: "1.58.2",
+        client: "typescript-1.39.0+unbounded-channel",
+        workload: "rate = 20\ngenerate = { count = 2500 }".to_owned(),
+        ..Bent::default()
+    }
+}
+
 /// Forty minutes of text under a runtime that ends what looks idle for twenty.
 pub(crate) fn long() -> Bent {
     Bent {

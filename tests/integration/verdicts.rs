@@ -110,6 +110,78 @@ fn a_legacy_socket_lets_frames_pile_up_and_a_session_socket_closes() {
 }
 
 #[test]
+fn a_channel_without_a_bound_fills_up_behind_a_slow_callback() {
+    let cell = bent::crowded().is(Verdict::Unbounded);
+    assert_eq!((found(&cell), why(&cell)), (vec![Verdict::Unbounded], "no_limit_in_client"));
+    let queue = cell.receive_queue.as_ref().unwrap();
+    // Every second frame of 2,500 waits when the last one comes, and the few of the reply behind them.
+    assert!((1_250..1_270).contains(&queue.peak_frames), "{queue:?}");
+    assert_eq!((queue.at_close_frames, queue.limit_frames), (0, None), "it takes them all in the end");
+    assert!(cell.queue.is_none(), "nothing waits in the server: {:?}", cell.queue);
+    // Nobody says how long the callback takes: nothing waits anywhere.
+    let quick = bent::crowded().with("typescript-1.39.0").is(Verdict::Delivered);
+    assert!(quick.receive_queue.is_none() && quick.queue.is_none());
+    // A channel that does not grow so far, one with a bound, and a callback that takes all that wait at once.
+    let shorter = Bent { workload: "rate = 20\ngenerate = { count = 1900 }".to_owned(), ..bent::crowded() };
+    let shorter = shorter.is(Verdict::Delivered).receive_queue.unwrap();
+    assert!((950..970).contains(&shorter.peak_frames), "{shorter:?}");
+    let bounded = bent::crowded().with("typescript-1.39.0+bounded-channel").is(Verdict::Delivered);
+    let queue = bounded.receive_queue.unwrap();
+    assert_eq!((queue.peak_frames, queue.limit_frames), (64, Some(64)));
+    let batched = bent::crowded().with("typescript-1.39.0+batched-callback").is(Verdict::Delivered);
+    assert!(batched.receive_queue.unwrap().peak_frames < 10);
+}
+
+#[test]
+fn what_a_slow_client_does_not_read_waits_in_the_server() {
+    // A pipe holds 256 KiB, and so four of these tokens. The reply is as long as all of them together: below 8 MiB.
+    let heavy = format!("rate = 200\ntokens = [{{ text = \"{}\", repeat = 120 }}]", "word ".repeat(12_000));
+    for client in ["typescript-1.39.0+slow-callback", "typescript-1.39.0+bounded-channel"] {
+        let heavy = Bent { workload: heavy.clone(), client, ..bent::crowded() };
+        let cell = heavy.is(Verdict::Unbounded);
+        assert_eq!((found(&cell), why(&cell)), (vec![Verdict::Unbounded], "no_limit"), "{client}");
+        assert!(cell.queue.unwrap().peak_bytes > 8 << 20, "{client}");
+    }
+    // Where nothing is in its way, the same waits in the client.
+    let cell = Bent { workload: heavy, ..bent::crowded() }.is(Verdict::Unbounded);
+    assert_eq!(why(&cell), "no_limit_in_client");
+    assert!(cell.receive_queue.as_ref().unwrap().peak_bytes > 8 << 20);
+    assert_eq!(found(&cell), [Verdict::Unbounded], "{:?}", cell.findings);
+}
+
+#[test]
+fn a_callback_that_holds_up_its_loop_holds_up_its_pings_as_well() {
+    // Run on 1.58.2: 2,500 deltas at 20 a second, 0.1 s for each, over 255 s. The connection lived through it, with pings every 20 s
+    // and frames that waited for two minutes.
+    let cell = bent::crowded().with("python-1.58.2+slow-callback").is(Verdict::Delivered);
+    assert_eq!((cell.delivered.frames, cell.signal), (2_500, Signal::None));
+    assert!(cell.log.is_empty() && cell.queue.is_none(), "{:?} {:?}", cell.log, cell.queue);
+}
+
+#[test]
+fn a_connection_that_ends_takes_nothing_from_who_has_read_it() {
+    let abort = |client| Bent {
+        client,
+        workload: "rate = 20\ngenerate = { count = 100 }".to_owned(),
+        faults: &["kind = \"abort\"\nat = \"token 60\""],
+        ..bent::crowded()
+    };
+    // Thirty deltas wait in the client by then. It takes them all before it is told of the end, and what comes meanwhile is lost.
+    let (cell, _) = abort("typescript-1.39.0+unbounded-channel").ends(Verdict::LoudLoss);
+    let queue = cell.receive_queue.as_ref().unwrap();
+    assert!((25..40).contains(&queue.at_close_frames), "{queue:?}");
+    let (quick, _) = abort("typescript-1.39.0").ends(Verdict::LoudLoss);
+    assert!(
+        quick.delivered.frames > cell.delivered.frames && cell.delivered.frames >= 55,
+        "{:?}",
+        cell.delivered
+    );
+    // One that reads nothing while it is busy loses what is still on the wire.
+    let (cell, _) = abort("typescript-1.39.0+slow-callback").ends(Verdict::LoudLoss);
+    assert!(cell.delivered.frames < 40, "{:?}", cell.delivered);
+}
+
+#[test]
 fn a_server_that_forgets_its_clock_while_it_streams_is_reaped() {
     let cell = bent::long().is(Verdict::Reaped);
     assert_eq!((found(&cell)[0], why(&cell)), (Verdict::Reaped, "looked_idle"));

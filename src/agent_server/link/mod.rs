@@ -3,9 +3,11 @@
 //! | file | idea |
 //! |---|---|
 //! | `dial` | from a target to an open socket |
+//! | `intake` | what was read and waits for an application that is busy |
 //! | `read` | frames off one socket into the client, until it ends |
 
 mod dial;
+mod intake;
 mod read;
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@ use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{Bytes, Error as WsError, Message};
 
+use super::intake::{Frame, Intake};
 use super::{Onlooker, Phase, Target, Waiting};
 use crate::agent_server::client::{Client, Incoming};
 use crate::agent_server::profile::client::{ClientTraits, Keepalive, Reconcile};
@@ -49,6 +50,21 @@ pub(super) enum End {
     Closed(u16),
 }
 
+/// How a connection came to its end: what the client is told once it has handled what it read before.
+struct Ending {
+    code: u16,
+    why: String,
+    unread: Reason,
+}
+
+/// What a message off the socket is to the client.
+enum Came {
+    Frame(Frame),
+    /// A ping, or a pong.
+    Control,
+    End(Ending),
+}
+
 /// When the next thing of its own is due on a connection.
 struct Timers {
     /// An animation frame.
@@ -59,11 +75,13 @@ struct Timers {
     pong: Option<Instant>,
     /// Until when a frame has to come, for who watches that.
     frame: Option<Instant>,
+    /// From when on the application is no longer busy.
+    free: Option<Instant>,
 }
 
 impl Timers {
     fn next(&self, ready_by: Option<Instant>) -> Option<Instant> {
-        [self.tick, self.ping, self.pong, self.frame, ready_by].into_iter().flatten().min()
+        [self.tick, self.ping, self.pong, self.frame, self.free, ready_by].into_iter().flatten().min()
     }
 }
 
@@ -82,14 +100,19 @@ pub(super) async fn read(
         ping: keepalive.map(|k| Instant::now() + k.every_s.duration()),
         pong: None,
         frame: watchdog.map(|wait| Instant::now() + wait),
+        free: None,
     };
+    let mut intake = Intake::of(&traits.intake);
     let mut waits = waiting.on();
+    let mut ending = None;
     loop {
         let ready_by = waits.then_some(waiting.ready_by);
-        let due = timers.next(ready_by);
+        timers.free = intake.due();
+        let blocked = intake.blocks();
+        let due = if blocked { timers.free } else { timers.next(ready_by) };
         tokio::select! {
             biased;
-            message = socket.next() => {
+            message = socket.next(), if ending.is_none() && intake.reads() => {
                 if matches!(message, Some(Ok(Message::Pong(_)))) {
                     if target.dialer.pongs_come() {
                         timers.pong = None;
@@ -97,26 +120,39 @@ pub(super) async fn read(
                     continue;
                 }
                 timers.frame = watchdog.map(|wait| Instant::now() + wait);
-                if let Some(end) = take(message, socket, target, seat).await {
-                    return end;
-                }
-                timers.tick =
-                    seat.client.next_tick().map(|wait| timers.tick.unwrap_or_else(|| Instant::now() + wait));
-                if traits.reconnect.reconcile != Reconcile::Nothing && seat.client.wants_events() {
-                    reconcile(target, seat).await;
-                }
-                if waits && seat.client.is_ready() {
-                    waits = false;
-                    seat.onlooker.ready();
-                    waiting.phase.send_replace(Phase::Ready);
+                match came(message, socket, target).await {
+                    Came::Frame(frame) => {
+                        if let Some(frame) = intake.offer(frame, &mut seat.trace.receive_queue) {
+                            seat.receive(frame.incoming());
+                            handled(target, traits, seat, &mut timers, (&mut waits, waiting)).await;
+                        }
+                    }
+                    Came::Control => {}
+                    Came::End(end) => {
+                        intake.ended(&mut seat.trace.receive_queue);
+                        (timers.ping, timers.pong, timers.frame) = (None, None, None);
+                        ending = Some(end);
+                    }
                 }
             }
             () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {
                 let now = Instant::now();
+                if timers.free.is_some_and(|at| at <= now) {
+                    for frame in intake.take() {
+                        seat.receive(frame.incoming());
+                        handled(target, traits, seat, &mut timers, (&mut waits, waiting)).await;
+                    }
+                    if blocked {
+                        // What has come meanwhile is read before anything of the client's own is called late.
+                        continue;
+                    }
+                }
                 if timers.pong.is_some_and(|at| at <= now) {
+                    intake.ended(&mut seat.trace.receive_queue);
                     return ping_timeout(socket, seat).await;
                 }
                 if timers.frame.is_some_and(|at| at <= now) {
+                    intake.ended(&mut seat.trace.receive_queue);
                     return seat.closed(1006, "no frame for too long", Reason::new("watchdog"));
                 }
                 if timers.tick.take_if(|at| *at <= now).is_some() {
@@ -136,12 +172,36 @@ pub(super) async fn read(
             }
             changed = stop.changed() => {
                 if changed.is_err() || *stop.borrow() {
-                    let why = target.dialer.why_unread().map_or(Reason::CLIENT_LEFT, Reason::new);
-                    seat.trace.unread = Some(why);
+                    let left = if intake.is_busy() { Reason::new("not_handled") } else { Reason::CLIENT_LEFT };
+                    intake.ended(&mut seat.trace.receive_queue);
+                    seat.trace.unread = Some(target.dialer.why_unread().map_or(left, Reason::new));
                     return End::Left;
                 }
             }
         }
+        // What was read before the end is handled before it is told.
+        if let Some(Ending { code, why, unread }) = ending.take_if(|_| intake.is_empty()) {
+            return seat.closed(code, &why, unread);
+        }
+    }
+}
+
+/// The client has handled a frame: what follows from it at once.
+async fn handled(
+    target: &Target,
+    traits: &ClientTraits,
+    seat: &mut Seat<'_, impl Onlooker>,
+    timers: &mut Timers,
+    (waits, waiting): (&mut bool, &Waiting<'_>),
+) {
+    timers.tick = seat.client.next_tick().map(|wait| timers.tick.unwrap_or_else(|| Instant::now() + wait));
+    if traits.reconnect.reconcile != Reconcile::Nothing && seat.client.wants_events() {
+        reconcile(target, seat).await;
+    }
+    if *waits && seat.client.is_ready() {
+        *waits = false;
+        seat.onlooker.ready();
+        waiting.phase.send_replace(Phase::Ready);
     }
 }
 
@@ -167,33 +227,33 @@ async fn ping_timeout(socket: &mut WebSocketStream<Io>, seat: &mut Seat<'_, impl
     seat.closed(1011, why, Reason::new("ping_timeout"))
 }
 
-/// Hands one message to the client; how it ended, when the connection is over.
-async fn take(
+/// What one message is; a frame over the client's limit is answered with its close.
+async fn came(
     message: Option<Result<Message, WsError>>,
     socket: &mut WebSocketStream<Io>,
     target: &Target,
-    seat: &mut Seat<'_, impl Onlooker>,
-) -> Option<End> {
+) -> Came {
+    let end = |code, why: String, unread| Came::End(Ending { code, why, unread });
     match message {
-        Some(Ok(Message::Text(text))) => seat.receive(Incoming::Text(&text)),
-        Some(Ok(Message::Binary(bytes))) => seat.receive(Incoming::Binary(&bytes)),
+        Some(Ok(Message::Text(text))) => Came::Frame(Frame::Text(text)),
+        Some(Ok(Message::Binary(bytes))) => Came::Frame(Frame::Binary(bytes)),
         Some(Ok(Message::Close(frame))) => {
             let (code, why) = frame.map_or((1005, String::new()), |f| (f.code.into(), f.reason.to_string()));
-            return Some(seat.closed(code, &why, Reason::new("connection_closed")));
+            end(code, why, Reason::new("connection_closed"))
         }
-        Some(Ok(_)) => {}
+        Some(Ok(_)) => Came::Control,
         // The client's own limit: it closes with 1009 and never sees the frame.
         Some(Err(WsError::Capacity(_))) => {
-            let frame = CloseFrame { code: CloseCode::Size, reason: "message too big".into() };
+            let why = "message too big";
+            let frame = CloseFrame { code: CloseCode::Size, reason: why.into() };
             let _ = socket.send(Message::Close(Some(frame))).await;
-            return Some(seat.closed(1009, "message too big", Reason::FRAME_TOO_LARGE));
+            end(1009, why.to_owned(), Reason::FRAME_TOO_LARGE)
         }
         Some(Err(_)) | None => {
             let why = target.dialer.why_unread().unwrap_or("connection_lost");
-            return Some(seat.closed(1006, "", Reason::new(why)));
+            end(1006, String::new(), Reason::new(why))
         }
     }
-    None
 }
 
 /// Reads the durable events over REST. What cannot be read stays missing.

@@ -2,6 +2,7 @@
 
 mod choice;
 mod failure;
+mod intake;
 mod listen;
 mod policy;
 mod reconnect;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub use choice::ClientChoice;
 pub use failure::{CloseRule, Failure, FailureTraits};
+pub use intake::{IntakeTraits, ReceiveQueue, Takes};
 pub use listen::{ListenTraits, Listening};
 pub use policy::{Catch, PolicyTraits, Repeats, TurnEnd, Unknown};
 pub use reconnect::{Keepalive, Reconcile, ReconnectTraits, Retry};
@@ -47,6 +49,9 @@ pub struct ClientTraits {
     pub guard: Guard,
     /// What can be noticed when something fails, stage by stage.
     pub failure: FailureTraits,
+    /// How fast the application takes frames, and where they wait meanwhile.
+    #[serde(default)]
+    pub intake: IntakeTraits,
     /// What the application makes of the stream as a whole.
     #[serde(default)]
     pub policy: PolicyTraits,

@@ -107,6 +107,7 @@ pub fn observe(capture: &Capture, seated: &Seated<'_>) -> Observation {
         superseded: crate::unit::Tally::default(),
         late,
         queue: None,
+        receive_queue: None,
         reaped: None,
         rig_faults: faults,
     }

@@ -80,6 +80,7 @@ fn observation(plan: &Plan<'_>, played: Played) -> Observation {
         superseded: crate::unit::Tally::default(),
         late: Vec::new(),
         queue: None,
+        receive_queue: None,
         reaped: None,
         rig_faults,
     }
