@@ -2,7 +2,6 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -13,6 +12,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use super::director::{self, Director, Set};
 use super::evidence::{Against, Read};
 use super::fault::CellFault;
+use super::handled::Handled;
 use super::observe::{Evening, observation};
 use super::parties::Parties;
 use super::reaper;
@@ -176,15 +176,11 @@ async fn attended(
     let reaped = reaper::ended(watched).await;
     set.ways.iter().for_each(|way| way.release());
     let busy = cast.client.profile.traits.intake.handle_s.duration();
-    if !busy.is_zero() {
-        handled_out(busy, &set).await;
-    }
+    set.handled.out(busy).await;
     settle(clock, cast.server, &server, &cell.sink).await;
     if !cell.faults.is_empty() {
         read_out(clock, &set).await;
-        if !busy.is_zero() {
-            handled_out(busy, &set).await;
-        }
+        set.handled.out(busy).await;
     }
     stop.send_replace(true);
     let mut all: Vec<(Attended, Read)> = Vec::new();
@@ -257,7 +253,7 @@ async fn raised(
         ways: subscribers.clone().map(|_| Arc::default()).collect(),
         endpoint: cast.client.profile.traits.connect.endpoint,
         successors: cast.successors.clone(),
-        handled: Arc::default(),
+        handled: Handled::default(),
         doors: subscribers.map(|n| watch::Sender::new(!comes_later(cell, n))).collect(),
     };
     Ok((server, set))
@@ -332,22 +328,6 @@ async fn read_out(clock: ClockKind, set: &Set) {
         sleep(step).await;
         let now = passed();
         if now - before < PONGS {
-            return;
-        }
-        before = now;
-    }
-}
-
-/// Lets applications that are slower than their socket handle what has come, and what comes when they read on: until none took
-/// anything for twice as long as one is ever busy, and a moment.
-async fn handled_out(busy: Duration, set: &Set) {
-    let step = busy * 2 + Duration::from_millis(500);
-    let (mut waited, mut before) = (Duration::ZERO, set.handled.load(Ordering::Relaxed));
-    while waited < SLACK_VIRTUAL {
-        sleep(step).await;
-        waited += step;
-        let now = set.handled.load(Ordering::Relaxed);
-        if now == before {
             return;
         }
         before = now;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::future::poll_fn;
-use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
@@ -11,6 +10,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until};
 
+use super::handled::Handled;
 use crate::agent_server::fault::{Conditions, Fault, Kind, Mark, Moment};
 use crate::agent_server::link::Target;
 use crate::agent_server::profile::{Profile, ServerTraits};
@@ -30,7 +30,7 @@ pub(super) struct Set {
     /// The server that comes back, by fault: another one for a swap, the same for a restart.
     pub(super) successors: Vec<Option<Arc<Profile<ServerTraits>>>>,
     /// Frames that the applications of all subscribers took.
-    pub(super) handled: Arc<AtomicU64>,
+    pub(super) handled: Handled,
     /// Which subscribers may come, by moment of joining.
     pub(super) doors: Vec<watch::Sender<bool>>,
 }

@@ -1,11 +1,10 @@
 //! What was read on a client's socket and when, what came too late, and what a report shows of it.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::time::Instant;
 
+use super::handled::Handled;
 use crate::agent_server::client::Incoming;
 use crate::agent_server::link::Onlooker;
 use crate::agent_server::profile::{Profile, ServerTraits};
@@ -25,21 +24,21 @@ pub(super) struct Read {
     /// When the application took each frame: one a receipt, in the same order.
     at: Vec<Instant>,
     /// How many frames the applications of the cell took.
-    handled: Arc<AtomicU64>,
+    handled: Handled,
     /// The first bytes of the first frames, and how many bytes each has.
     texts: Vec<(String, usize)>,
 }
 
 impl Read {
     /// One that counts what it reads there as well.
-    pub(super) fn counted(handled: Arc<AtomicU64>) -> Read {
+    pub(super) fn counted(handled: Handled) -> Read {
         Read { handled, ..Read::default() }
     }
 }
 
 impl Onlooker for Read {
     fn frame(&mut self, frame: Incoming<'_>) {
-        self.handled.fetch_add(1, Ordering::Relaxed);
+        self.handled.add();
         self.at.push(Instant::now());
         if self.texts.len() < KEPT {
             self.texts.push(match frame {

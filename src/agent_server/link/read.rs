@@ -142,10 +142,13 @@ pub(super) async fn read(
                         seat.receive(frame.incoming());
                         handled(target, traits, seat, &mut timers, (&mut waits, waiting)).await;
                     }
-                    if blocked {
-                        // What has come meanwhile is read before anything of the client's own is called late.
-                        continue;
-                    }
+                }
+                if timers.tick.take_if(|at| *at <= now).is_some() {
+                    seat.client.tick(&mut seat.trace);
+                }
+                if blocked {
+                    // What has come meanwhile is read before anything is called late.
+                    continue;
                 }
                 if timers.pong.is_some_and(|at| at <= now) {
                     intake.ended(&mut seat.trace.receive_queue);
@@ -154,9 +157,6 @@ pub(super) async fn read(
                 if timers.frame.is_some_and(|at| at <= now) {
                     intake.ended(&mut seat.trace.receive_queue);
                     return seat.closed(1006, "no frame for too long", Reason::new("watchdog"));
-                }
-                if timers.tick.take_if(|at| *at <= now).is_some() {
-                    seat.client.tick(&mut seat.trace);
                 }
                 if timers.ping.is_some_and(|at| at <= now) {
                     ping(socket, keepalive, &mut timers, now).await;

@@ -6,6 +6,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 
+use super::super::handled::Handled;
 use super::rig::{MODEL, Rig, length};
 use super::stand::{Party, Stand};
 use crate::agent_server::client::Client;
@@ -144,12 +145,16 @@ pub(super) async fn emulated(
     let (phase, mut phases) = watch::channel(Phase::Connecting);
     let (stop, stopped) = watch::channel(false);
     let traits = choice.profile.traits.clone();
-    let attending =
-        tokio::spawn(async move { link::attend(&target, &traits, client, &phase, stopped).await });
+    let (busy, handled) = (traits.intake.handle_s.duration(), Handled::default());
+    let mut counted = handled.clone();
+    let attending = tokio::spawn(async move {
+        link::attend_before(&target, &traits, client, &phase, stopped, &mut counted).await
+    });
     let _ = timeout(READY_WITHIN, phases.wait_for(|p| *p != Phase::Connecting)).await;
     stand.rest.say(&conversation, text).await.map_err(|e| setup(&e))?;
     over(stand, &conversation, length(&cell.workload).saturating_add(SLACK), false).await?;
     settle(rig, stand, &conversation).await;
+    handled.out(busy).await;
     stop.send_replace(true);
     let attended = attending.await.map_err(|e| CellFault::Panicked(e.to_string()))?;
     let ran = format!("skewlab {}, emulating {}", env!("CARGO_PKG_VERSION"), cell.client);
