@@ -2,7 +2,7 @@
 
 use super::evidence::{Evidence, count};
 use crate::record::{Finding, Reason, Verdict};
-use crate::unit::Tally;
+use crate::unit::{Tally, size};
 
 const NO_LIMIT: Reason = Reason::new("no_limit");
 
@@ -27,14 +27,4 @@ pub(super) fn unbounded(evidence: &Evidence) -> Option<Finding> {
     );
     let amount = Tally { frames: queue.peak_frames, chars: 0 };
     Some(Finding { reason: Some(NO_LIMIT), ..evidence.finding(Verdict::Unbounded, amount, note) })
-}
-
-/// Bytes as people read them.
-fn size(bytes: u64) -> String {
-    let tenths = |unit: u64| format!("{}.{}", bytes / unit, bytes % unit * 10 / unit);
-    match bytes {
-        0..1024 => format!("{bytes} B"),
-        1024..1_048_576 => format!("{} KiB", tenths(1024)),
-        _ => format!("{} MiB", tenths(1_048_576)),
-    }
 }

@@ -87,6 +87,9 @@ fn what_broke(broken: &[Broken<'_>], stale: &[String]) -> String {
         if let Some(note) = &group.note {
             let _ = writeln!(text, "  - {}", self::text(note));
         }
+        for queue in &group.waiting {
+            let _ = writeln!(text, "  - {}", self::text(queue));
+        }
     }
     if broken.len() > MOST {
         let _ = writeln!(text, "- and {} more", broken.len() - MOST);
@@ -147,6 +150,9 @@ fn scenarios(run: &Run) -> Vec<String> {
             format!("<details{open}><summary>{}: {} cells, {state}</summary>\n\n", code(name), cells.len());
         if let Some(ran) = ran {
             let _ = writeln!(section, "{}\n", text(&ran.question));
+            if let Some(url) = &ran.seen {
+                let _ = writeln!(section, "Seen at {}\n", code(url));
+            }
         }
         for grid in grids(subject, &cells) {
             table(&grid, &mut section);
@@ -179,7 +185,7 @@ fn origin(run: &Run) -> String {
 }
 
 /// A text as it is, whatever is in it: one line, no markup, nobody mentioned, no issue linked, not endless.
-fn text(raw: &str) -> String {
+pub(super) fn text(raw: &str) -> String {
     let raw = line(raw);
     let kept = raw.char_indices().nth(LONGEST).map_or(&*raw, |(at, _)| &raw[..at]);
     let mut out = String::with_capacity(kept.len());
@@ -207,7 +213,7 @@ fn text(raw: &str) -> String {
 }
 
 /// The same in the letters of a program.
-fn code(raw: &str) -> String {
+pub(super) fn code(raw: &str) -> String {
     format!("<code>{}</code>", text(raw))
 }
 
