@@ -12,6 +12,7 @@ mod bent;
 mod browser;
 mod budgets;
 mod calibrate;
+mod capsules;
 mod captures;
 mod certificates;
 mod check_cli;
