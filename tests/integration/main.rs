@@ -70,6 +70,7 @@ mod schema;
 mod second_member;
 mod serve;
 mod server_certificates;
+mod signals;
 mod sockets;
 mod stored;
 mod swarm;
