@@ -26,7 +26,7 @@ fn scratch(folder: &Folder) -> Vec<String> {
 fn until(what: &str, mut is: impl FnMut() -> bool) {
     let began = Instant::now();
     while !is() {
-        assert!(began.elapsed() < Duration::from_secs(60), "{what} never came");
+        assert!(began.elapsed() < Duration::from_mins(1), "{what} never came");
         std::thread::sleep(Duration::from_millis(1));
     }
 }

@@ -126,7 +126,7 @@ impl Data {
             ["server", cell.server_release, cell.server],
             ["client", cell.client_release, cell.client],
             ["workload", cell.workload, null],
-            ["mutation", cell.mutation, null],
+            ["what goes wrong", cell.mutation, null],
         ]);
         for (key, value) in [
             ("parties", parties),
