@@ -127,6 +127,17 @@ impl std::iter::Sum for Tally {
     }
 }
 
+/// Bytes as people read them, in the largest unit of which there is one: `512 B`, `214.3 KiB`, `8.0 MiB`. The tenth is cut,
+/// not rounded, so that what is below a limit never reads as at it.
+pub fn size(bytes: u64) -> String {
+    let tenths = |unit: u64| format!("{}.{}", bytes / unit, bytes % unit * 10 / unit);
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..1_048_576 => format!("{} KiB", tenths(1024)),
+        _ => format!("{} MiB", tenths(1_048_576)),
+    }
+}
+
 /// A length of time in a file: seconds, from nothing to a year.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize, Default)]
 #[serde(try_from = "f64", into = "f64")]
@@ -218,5 +229,11 @@ mod tests {
     #[test]
     fn a_tally_counts_scalar_values() {
         assert_eq!(Tally::of("é😀"), Tally { frames: 1, chars: 2 });
+    }
+
+    #[test]
+    fn bytes_are_read_in_the_largest_unit_and_never_rounded_up() {
+        let read = [0, 1023, 1024, 219_443, 1_048_575, 1_048_576, 8 * 1_048_576].map(size);
+        assert_eq!(read, ["0 B", "1023 B", "1.0 KiB", "214.2 KiB", "1023.9 KiB", "1.0 MiB", "8.0 MiB"]);
     }
 }

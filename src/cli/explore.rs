@@ -116,7 +116,7 @@ fn print(found: &ExploreReport, args: &Explore) -> Result<(), CliError> {
     match args.format {
         Format::Table => {
             let mut out = BufWriter::new(anstream::stdout().lock());
-            report::explore_table(found, &args.out, args.all, &mut out)?;
+            report::explore_table(found, Some(&args.out), args.all, &mut out)?;
             out.flush()?;
         }
         Format::Json => {

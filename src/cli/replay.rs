@@ -25,6 +25,16 @@ pub(super) struct Replay {
 
 pub(super) fn run(args: &Replay) -> Result<ExitCode, CliError> {
     let capsule = Capsule::read(&args.file, Catalogue::embedded()?)?;
+    if let Some(writer) = capsule.head.writer() {
+        // Not a note that `-q` keeps back: whoever reads the answer has to know whose it is.
+        anstream::eprintln!(
+            "warning: skewlab {} wrote {}, and this is {}, which may emulate a party in another way: what differs may be the \
+             version's doing",
+            report::harmless(writer),
+            args.file,
+            env!("CARGO_PKG_VERSION"),
+        );
+    }
     let mut out = BufWriter::new(anstream::stdout().lock());
     for time in 1..=args.times {
         let replayed = replay(&capsule, PATIENCE)?;

@@ -17,7 +17,7 @@ use crate::report;
 #[derive(Debug, ClapArgs)]
 pub(super) struct Report {
     /// Results: a run.json, a folder with one, or another file that skewlab wrote (those as terminal, json or html; a
-    /// comparison as markdown too)
+    /// comparison and a search as markdown too)
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<PathBuf>,
     /// What they become

@@ -66,7 +66,9 @@ impl ReportFormat {
     pub(super) fn shows(self, document: &Document) -> bool {
         match self {
             ReportFormat::Terminal | ReportFormat::Json | ReportFormat::Html => true,
-            ReportFormat::Markdown => matches!(document, Document::Run(_) | Document::Comparison(_)),
+            ReportFormat::Markdown => {
+                matches!(document, Document::Run(_) | Document::Comparison(_) | Document::Explore(_))
+            }
             // They hold cells.
             ReportFormat::JUnit | ReportFormat::Sarif | ReportFormat::OpenMetrics | ReportFormat::Csv => {
                 matches!(document, Document::Run(_))
@@ -115,14 +117,14 @@ pub(super) fn render(
         ReportFormat::JUnit => report::junit(&runs, out),
         ReportFormat::Html => report::html(documents, out),
         ReportFormat::Markdown => {
-            let mut compared = documents.iter().filter_map(|document| match document {
-                Document::Comparison(comparison) => Some(&**comparison),
-                _ => None,
-            });
             if !runs.is_empty() {
                 report::markdown(&runs, report::STEP_SUMMARY_BYTES, out)?;
             }
-            compared.try_for_each(|comparison| report::compare_markdown(comparison, out))
+            documents.iter().try_for_each(|document| match document {
+                Document::Comparison(comparison) => report::compare_markdown(comparison, out),
+                Document::Explore(found) => report::explore_markdown(found, out),
+                _ => Ok(()),
+            })
         }
         ReportFormat::Sarif => report::sarif(&runs, out),
         ReportFormat::OpenMetrics => report::openmetrics(&runs, out),

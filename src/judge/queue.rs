@@ -3,7 +3,7 @@
 use super::evidence::{Evidence, count};
 use crate::record::evidence::Queue;
 use crate::record::{Finding, Reason, Verdict};
-use crate::unit::Tally;
+use crate::unit::{Tally, size};
 
 const NO_LIMIT: Reason = Reason::new("no_limit");
 const NO_LIMIT_IN_CLIENT: Reason = Reason::new("no_limit_in_client");
@@ -45,14 +45,4 @@ fn unbounded(evidence: &Evidence, queue: &Queue, reason: Reason, place: &str, le
     let amount = Tally { frames: queue.peak_frames, chars: 0 };
     let note = format!("{frames} ({bytes}) waited {place}, and nothing limits them; {left}");
     Finding { reason: Some(reason), ..evidence.finding(Verdict::Unbounded, amount, note) }
-}
-
-/// Bytes as people read them.
-fn size(bytes: u64) -> String {
-    let tenths = |unit: u64| format!("{}.{}", bytes / unit, bytes % unit * 10 / unit);
-    match bytes {
-        0..1024 => format!("{bytes} B"),
-        1024..1_048_576 => format!("{} KiB", tenths(1024)),
-        _ => format!("{} MiB", tenths(1_048_576)),
-    }
 }

@@ -4,6 +4,14 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Those that are there, for a process that ends without dropping anything.
+static LIVING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn living() -> MutexGuard<'static, Vec<PathBuf>> {
+    LIVING.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A folder that cannot be made.
 #[derive(Debug, thiserror::Error)]
@@ -27,11 +35,21 @@ impl Scratch {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             let path = std::env::temp_dir().join(format!("skewlab-{what}-{}-{number}", std::process::id()));
             match DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => return Ok(Scratch(path)),
+                Ok(()) => {
+                    living().push(path.clone());
+                    return Ok(Scratch(path));
+                }
                 // Left behind by a process of the same number that was killed.
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(NoScratch { path, error }),
             }
+        }
+    }
+
+    /// Takes all of them away, whoever has them. For a process that ends at once; nothing may go on after it.
+    pub fn sweep() {
+        for path in living().drain(..) {
+            let _ = std::fs::remove_dir_all(path);
         }
     }
 
@@ -45,5 +63,6 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // Nobody is left to be told; the system clears its temporary folder.
         let _ = std::fs::remove_dir_all(&self.0);
+        living().retain(|path| *path != self.0);
     }
 }

@@ -1,10 +1,13 @@
 //! The result of `skewlab explore`: what nobody had declared, in groups, and what was tried.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::flow::{Hop, Reason};
 use super::observation::Signal;
+use super::seal::{Contradiction, print};
 use super::verdict::Verdict;
 
 /// Schema name and version of the JSON.
@@ -32,6 +35,66 @@ pub struct ExploreReport {
     pub groups: Vec<Group>,
     /// What was tried.
     pub coverage: Coverage,
+    /// SHA-256 over everything but itself, which every reader holds the file to. Empty in older files, which are held to what
+    /// they say in several places only.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub digest: String,
+}
+
+impl ExploreReport {
+    /// Takes the fingerprint of the report as it is. The same seed and number of cells share it.
+    pub fn seal(&mut self) {
+        self.digest = self.fingerprint();
+    }
+
+    fn fingerprint(&mut self) -> String {
+        let digest = std::mem::take(&mut self.digest);
+        let print = print(self);
+        self.digest = digest;
+        print
+    }
+
+    /// The first contradiction, if there is one. The report is handed out as it came in.
+    pub(super) fn contradiction(&mut self) -> Option<Contradiction> {
+        let at = |place: String, why: String| Some(Contradiction { place, why });
+        let mut ends = BTreeSet::new();
+        let mut ill = 0_u64;
+        for (at_group, group) in self.groups.iter().enumerate() {
+            let place = || format!("groups[{at_group}] (`{}` of `{}`)", group.verdict.as_str(), group.client);
+            if group.cells == 0 {
+                return at(place(), "it is a group of no cell".to_owned());
+            }
+            if group.verdict.is_healthy() {
+                return at(place(), "it ended well, and groups are of cells that did not".to_owned());
+            }
+            if !ends.insert((group.verdict, group.lost_at, group.reason.clone(), group.client.as_str())) {
+                return at(place(), "the same group stands before it".to_owned());
+            }
+            ill = ill.saturating_add(group.cells);
+        }
+        let (well, unreached) = (self.healthy, self.unreached);
+        let sum = well.saturating_add(unreached).saturating_add(ill);
+        // Some of the groups of an older file may have been left away.
+        let adds_up = if self.digest.is_empty() { sum <= self.cells } else { sum == self.cells };
+        if !adds_up {
+            let parts = format!("{well} that ended well, {unreached} unreached and {ill} in groups");
+            return at("cells".to_owned(), format!("it is {}, and there are {parts}", self.cells));
+        }
+        for (at_pair, pairs) in self.coverage.pairs.iter().enumerate() {
+            let (Share { tried, of }, untried) = (pairs.share, pairs.untried.len() as u64);
+            if tried.saturating_add(untried) > of {
+                let why = format!("{tried} are tried and {untried} are not, of {of}");
+                return at(format!("coverage.pairs[{at_pair}] (`{}`)", pairs.axes), why);
+            }
+        }
+        if !self.digest.is_empty() {
+            let is = self.fingerprint();
+            if is != self.digest {
+                return Some(Contradiction::of_digest(&self.digest, &is));
+            }
+        }
+        None
+    }
 }
 
 /// What the cells of a search are drawn from.

@@ -1,9 +1,10 @@
-//! Whether a run says the same of itself in all its places. A file that was edited, merged or cut by hand does not, and what
+//! What a file of ours is sealed with, and whether a run says the same of itself in all its places. A file that was edited, merged or cut by hand does not, and what
 //! is rendered of it would be green in one place and red in another.
 
 use std::collections::BTreeSet;
 use std::io;
 
+use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use super::run::{CellResult, Run, Timing, Totals};
@@ -32,6 +33,29 @@ impl io::Write for Hash {
     }
 }
 
+/// SHA-256 over the JSON of a record.
+pub(super) fn print(record: &impl Serialize) -> String {
+    let mut hash = io::BufWriter::new(Hash(Sha256::new()));
+    let written = serde_json::to_writer(&mut hash, record);
+    // Plain records of strings and numbers always serialise; should they not, no digest is better than a false one.
+    match (written, hash.into_inner()) {
+        (Ok(()), Ok(Hash(hash))) => {
+            hash.finalize().iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
+        }
+        _ => String::new(),
+    }
+}
+
+impl Contradiction {
+    /// A digest that is not that of the file.
+    pub(super) fn of_digest(said: &str, is: &str) -> Contradiction {
+        Contradiction {
+            place: "digest".to_owned(),
+            why: format!("it is `{said}`, and what the file holds has `{is}`"),
+        }
+    }
+}
+
 impl Run {
     /// Takes the fingerprint of the run as it is, to which every reader will hold the file. Two runs of one seed share it.
     pub fn seal(&mut self) {
@@ -43,16 +67,9 @@ impl Run {
     fn fingerprint(&mut self) -> String {
         let (timing, digest) = (std::mem::take(&mut self.timing), std::mem::take(&mut self.digest));
         let sealed = std::mem::take(&mut self.sealed);
-        let mut hash = io::BufWriter::new(Hash(Sha256::new()));
-        let written = serde_json::to_writer(&mut hash, self);
+        let print = print(self);
         (self.timing, self.digest, self.sealed) = (timing, digest, sealed);
-        // Plain records of strings and numbers always serialise; should they not, no digest is better than a false one.
-        match (written, hash.into_inner()) {
-            (Ok(()), Ok(Hash(hash))) => {
-                hash.finalize().iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
-            }
-            _ => String::new(),
-        }
+        print
     }
 
     /// The first contradiction, if there is one. The run is handed out as it came in.
@@ -86,7 +103,7 @@ impl Run {
         if self.sealed {
             let is = self.fingerprint();
             if is != self.digest {
-                return at("digest", format!("it is `{}`, and what the file holds has `{is}`", self.digest));
+                return Some(Contradiction::of_digest(&self.digest, &is));
             }
         }
         None

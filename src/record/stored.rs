@@ -12,6 +12,7 @@ use super::certificate::{CERTIFICATE_SCHEMA, Certificate};
 use super::client_bench::{CLIENT_BENCH_SCHEMA, ClientBench};
 use super::comparison::{COMPARISON_SCHEMA, Comparison};
 use super::contract::{CONTRACT_SCHEMA, ContractReport};
+use super::explore::{EXPLORE_SCHEMA, ExploreReport};
 use super::feed_bench::{FEED_BENCH_SCHEMA, FeedBench};
 use super::idle::{IDLE_SCHEMA, IdleReport};
 use super::interleaved::{INTERLEAVED_SCHEMA, Interleaved};
@@ -46,6 +47,8 @@ pub enum Document {
     Comparison(Box<Comparison>),
     /// `contract`.
     Contract(Box<ContractReport>),
+    /// `explore`.
+    Explore(Box<ExploreReport>),
 }
 
 /// A file that holds no result that can be read.
@@ -108,7 +111,7 @@ pub enum StoredError {
 }
 
 /// Every schema of a result.
-pub const SCHEMAS: [&str; 12] = [
+pub const SCHEMAS: [&str; 13] = [
     SCHEMA,
     BENCH_SCHEMA,
     FEED_BENCH_SCHEMA,
@@ -121,6 +124,7 @@ pub const SCHEMAS: [&str; 12] = [
     INTERLEAVED_SCHEMA,
     COMPARISON_SCHEMA,
     CONTRACT_SCHEMA,
+    EXPLORE_SCHEMA,
 ];
 
 /// The one thing that every result has.
@@ -156,8 +160,8 @@ impl Document {
         all.iter().enumerate().map(one).collect()
     }
 
-    /// Reads the text of a file. What it is comes first: nothing else is said of a file of another schema. A run that
-    /// contradicts itself is refused.
+    /// Reads the text of a file. What it is comes first: nothing else is said of a file of another schema. A run or a
+    /// search that contradicts itself is refused.
     pub fn parse(path: &Path, text: &str) -> Result<Document, StoredError> {
         let failed = |error| StoredError::of_json(path, error);
         let foreign = |why: String| StoredError::Foreign { path: path.to_owned(), why };
@@ -174,7 +178,14 @@ impl Document {
             return Err(unknown(path, &found));
         };
         match known {
-            SCHEMA => return of(text).map_err(failed).and_then(|run| agreeing(path, run)).map(Document::Run),
+            SCHEMA => {
+                let mut run: Box<Run> = of(text).map_err(failed)?;
+                return agreeing(path, run.contradiction()).map(|()| Document::Run(run));
+            }
+            EXPLORE_SCHEMA => {
+                let mut report: Box<ExploreReport> = of(text).map_err(failed)?;
+                return agreeing(path, report.contradiction()).map(|()| Document::Explore(report));
+            }
             BENCH_SCHEMA => of(text).map(Document::Bench),
             FEED_BENCH_SCHEMA => of(text).map(Document::FeedBench),
             LIVE_BENCH_SCHEMA => of(text).map(Document::LiveBench),
@@ -205,6 +216,7 @@ impl Document {
             Document::Interleaved(_) => INTERLEAVED_SCHEMA,
             Document::Comparison(_) => COMPARISON_SCHEMA,
             Document::Contract(_) => CONTRACT_SCHEMA,
+            Document::Explore(_) => EXPLORE_SCHEMA,
         }
     }
 }
@@ -213,10 +225,10 @@ fn of<T: DeserializeOwned>(text: &str) -> Result<Box<T>, serde_json::Error> {
     serde_json::from_str(text).map(Box::new)
 }
 
-/// The run, if it says the same of itself everywhere.
-fn agreeing(path: &Path, mut run: Box<Run>) -> Result<Box<Run>, StoredError> {
-    match run.contradiction() {
-        None => Ok(run),
+/// Nothing, if a result says the same of itself everywhere.
+fn agreeing(path: &Path, found: Option<Contradiction>) -> Result<(), StoredError> {
+    match found {
+        None => Ok(()),
         Some(Contradiction { place, why }) => {
             Err(StoredError::Contradicts { path: path.to_owned(), place, why })
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::escape::line;
 use super::findings::{places, sentence, whose};
+use super::waiting::worst;
 use crate::record::comparison::Stale;
 use crate::record::{Budgeted, CellResult, Finding, Outcome, Run, Verdict};
 
@@ -65,6 +66,8 @@ pub(super) struct Broken<'a> {
     pub(super) what: String,
     /// Why that is not as it should be.
     pub(super) note: Option<String>,
+    /// What waited for the subscriber; a line each.
+    pub(super) waiting: Vec<String>,
     /// The cells, in plan order; never none.
     pub(super) cells: Vec<&'a CellResult>,
 }
@@ -102,7 +105,8 @@ pub(super) fn broken(run: &Run) -> Vec<Broken<'_>> {
     let mut broken = Vec::new();
     for ((trouble, verdict, scenario, what), cells) in groups {
         let note = cells.first().and_then(|cell| note(cell)).map(|note| line(&note).into_owned());
-        broken.push(Broken { trouble, verdict, scenario, what, note, cells });
+        let waiting = worst(&cells);
+        broken.push(Broken { trouble, verdict, scenario, what, note, waiting, cells });
     }
     broken
 }

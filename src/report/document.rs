@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use super::{
     attach_json, attach_table, bench_json, bench_table, certificate_table, client_bench_json,
-    client_bench_table, compare_json, compare_table, contract_json, contract_table, feed_bench_json,
-    feed_bench_table, idle_json, idle_table, interleaved_json, interleaved_table, json, live_bench_json,
-    live_bench_table, live_idle_table, matrix_table,
+    client_bench_table, compare_json, compare_table, contract_json, contract_table, explore_json,
+    explore_table, feed_bench_json, feed_bench_table, idle_json, idle_table, interleaved_json,
+    interleaved_table, json, live_bench_json, live_bench_table, live_idle_table, matrix_table,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -30,6 +30,7 @@ pub fn document_table(document: &Document, width: Option<usize>, out: &mut dyn W
         Document::Interleaved(interleaved) => interleaved_table(&shown(&**interleaved)?, out),
         Document::Comparison(comparison) => compare_table(&shown(&**comparison)?, out),
         Document::Contract(contract) => contract_table(&shown(&**contract)?, out),
+        Document::Explore(report) => explore_table(&shown(&**report)?, None, true, out),
     }
 }
 
@@ -65,5 +66,6 @@ pub fn document_json(document: &Document, out: &mut dyn Write) -> io::Result<()>
         Document::Interleaved(interleaved) => interleaved_json(interleaved, out),
         Document::Comparison(comparison) => compare_json(std::slice::from_ref(&**comparison), out),
         Document::Contract(contract) => contract_json(contract, out),
+        Document::Explore(report) => explore_json(report, out),
     }
 }

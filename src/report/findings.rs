@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::escape::line as one_line;
 use super::order::distinct;
+use super::waiting::worst;
 use crate::record::{CellResult, Finding, Oracle, Outcome, Scope, Signal, Verdict};
 
 /// What makes two findings the same for a reader.
@@ -139,9 +140,13 @@ fn line(group: &Group<'_>) -> String {
         (false, _) => "  ",
     };
     let note = group.note.map(|note| format!("\n      {}", one_line(note))).unwrap_or_default();
+    // It is of the cell and not of one finding: told once, where the cell has its headline.
+    let headlines = group.cells.iter().copied().filter(|cell| cell.verdict == group.verdict);
+    let queues = worst(&headlines.collect::<Vec<_>>());
+    let queues = queues.iter().fold(String::new(), |all, queue| all + "\n      " + queue);
     let Group { client, verdict, what, places, .. } = group;
     let what = format!("{client}{}{what}; on {places}", verdict.as_str());
-    format!("{mark}{}{note}", one_line(&what))
+    format!("{mark}{}{note}{queues}", one_line(&what))
 }
 
 /// The servers, or under one server the mutations, shortened when there are many.

@@ -30,6 +30,9 @@ pub(super) fn first_screen(run: &Run, out: &mut dyn Write) -> io::Result<()> {
         if let Some(note) = &group.note {
             writeln!(out, "      {note}")?;
         }
+        for queue in &group.waiting {
+            writeln!(out, "      {queue}")?;
+        }
     }
     if broken.len() > MOST {
         writeln!(out, "  and {} more; all are below, under the grids", broken.len() - MOST)?;

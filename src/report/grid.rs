@@ -68,7 +68,7 @@ fn feed<'a>(cells: &[&'a CellResult]) -> Vec<Grid<'a>> {
 fn agent_server<'a>(cells: &[&'a CellResult]) -> Vec<Grid<'a>> {
     let (servers, variants) = (values(cells, server), values(cells, variant));
     if let ([only], [_, _, ..]) = (servers.as_slice(), variants.as_slice()) {
-        let title = format!("server {only}: what is done to each delta frame, by client");
+        let title = format!("server {only}: workload and what goes wrong, by client");
         return vec![grid(title, cells, variant, client)];
     }
     let of = |(variant, part): (String, Vec<&'a CellResult>)| {

@@ -10,6 +10,7 @@ use super::broken::{STALE_ENTRIES, Trouble, said, stale_entries, trouble};
 use super::escape::{block, line};
 use super::next::Again;
 use super::order::parts;
+use super::waiting::waiting;
 use crate::record::{CellResult, Outcome, Run};
 
 /// Writes the cells of all runs as one document. Cells that are not as expected and stale ones are failures, rig faults are
@@ -109,6 +110,9 @@ fn body(again: &Again<'_>, cell: &CellResult) -> String {
             push(&mut text, format_args!("  {} {}", tally.chars, line(reason.as_str())));
         }
         text.push('\n');
+    }
+    for (label, waited) in waiting(cell) {
+        push(&mut text, format_args!("{label:<12}{waited}\n"));
     }
     if let Some(command) = again.command(cell) {
         push(&mut text, format_args!("\n{command}\n"));

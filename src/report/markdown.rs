@@ -10,6 +10,7 @@ use super::first_screen::{entries, summary};
 use super::grid::{Grid, grids, legend, marked};
 use super::next::{Again, next};
 use super::order::parts;
+use super::words::counted;
 use crate::record::{CellResult, Run, Subject, Verdict};
 
 /// Bytes that GitHub shows of a step's summary (1024 KiB), less a margin for what a runner adds.
@@ -57,6 +58,7 @@ fn heading(run: &Run, broken: &[Broken<'_>]) -> String {
     let cells = run.cells.len();
     let title = match (cells, broken.is_empty() && run.stale.is_empty()) {
         (0, _) => "skewlab: nothing ran".to_owned(),
+        (1, true) => "skewlab: the only cell is as expected".to_owned(),
         (_, true) => format!("skewlab: all {cells} cells are as expected"),
         (_, false) if broken.is_empty() => format!("skewlab: {}", entries(run)),
         (_, false) => format!("skewlab: {} are not as expected", summary(run, broken)),
@@ -65,7 +67,8 @@ fn heading(run: &Run, broken: &[Broken<'_>]) -> String {
     let known = count(|cell| cell.outcome == crate::record::Outcome::Known);
     let unproven = count(|cell| !cell.proven);
     let mut text = format!("## {}\n", text(&title));
-    for (count, what) in [(known, "known failures"), (unproven, "without a certificate of their parties")] {
+    let failures = if known == 1 { "known failure" } else { "known failures" };
+    for (count, what) in [(known, failures), (unproven, "without a certificate of their parties")] {
         if count > 0 {
             let _ = writeln!(text, "- {count} {what}");
         }
@@ -86,6 +89,9 @@ fn what_broke(broken: &[Broken<'_>], stale: &[String]) -> String {
         );
         if let Some(note) = &group.note {
             let _ = writeln!(text, "  - {}", self::text(note));
+        }
+        for queue in &group.waiting {
+            let _ = writeln!(text, "  - {}", self::text(queue));
         }
     }
     if broken.len() > MOST {
@@ -143,10 +149,16 @@ fn scenarios(run: &Run) -> Vec<String> {
             0 => ("", "all as expected".to_owned()),
             n => (" open", format!("{n} not as expected")),
         };
-        let mut section =
-            format!("<details{open}><summary>{}: {} cells, {state}</summary>\n\n", code(name), cells.len());
+        let mut section = format!(
+            "<details{open}><summary>{}: {}, {state}</summary>\n\n",
+            code(name),
+            counted(cells.len() as u64, "cell")
+        );
         if let Some(ran) = ran {
             let _ = writeln!(section, "{}\n", text(&ran.question));
+            if let Some(url) = &ran.seen {
+                let _ = writeln!(section, "Seen at {}\n", code(url));
+            }
         }
         for grid in grids(subject, &cells) {
             table(&grid, &mut section);
@@ -179,7 +191,7 @@ fn origin(run: &Run) -> String {
 }
 
 /// A text as it is, whatever is in it: one line, no markup, nobody mentioned, no issue linked, not endless.
-fn text(raw: &str) -> String {
+pub(super) fn text(raw: &str) -> String {
     let raw = line(raw);
     let kept = raw.char_indices().nth(LONGEST).map_or(&*raw, |(at, _)| &raw[..at]);
     let mut out = String::with_capacity(kept.len());
@@ -207,7 +219,7 @@ fn text(raw: &str) -> String {
 }
 
 /// The same in the letters of a program.
-fn code(raw: &str) -> String {
+pub(super) fn code(raw: &str) -> String {
     format!("<code>{}</code>", text(raw))
 }
 

@@ -36,6 +36,7 @@ mod sarif;
 mod store;
 mod style;
 mod table;
+mod waiting;
 pub mod words;
 
 pub use attach::{attach_json, attach_table};
@@ -49,7 +50,7 @@ pub use contract::{contract_json, contract_table};
 pub use csv::csv;
 pub use document::{document_json, document_table};
 pub use escape::harmless;
-pub use explore::{explore_json, explore_table, replayed};
+pub use explore::{explore_json, explore_markdown, explore_table, replayed};
 pub use extract::{Detail, extract_json, extract_table};
 pub use feed_bench::{feed_bench_json, feed_bench_table};
 pub use feed_log::{feed_log_json, feed_log_table};

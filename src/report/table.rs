@@ -25,7 +25,11 @@ pub fn matrix_table(run: &Run, width: Option<usize>, out: &mut dyn Write) -> io:
         parts(&all, |cell| vec![cell.scenario.as_str()]).into_iter().collect();
     for scenario in &run.scenarios {
         let Some(cells) = of_scenario.get(scenario.name.as_str()) else { continue };
-        writeln!(out, "{}  {}\n", paint(&line(&scenario.name), bold), line(&scenario.question))?;
+        writeln!(out, "{}  {}", paint(&line(&scenario.name), bold), line(&scenario.question))?;
+        if let Some(url) = &scenario.seen {
+            writeln!(out, "seen at {}", line(url))?;
+        }
+        writeln!(out)?;
         for grid in grids(scenario.subject, cells) {
             writeln!(out, "{}\n{}\n", grid.title, coloured(&grid.text(width)))?;
         }

@@ -106,6 +106,11 @@ pub fn explain(verdict: Verdict) -> Explained {
     Explained { meaning, next }
 }
 
+/// `1 cell`, `2 cells`.
+pub(super) fn counted(n: u64, one: &str) -> String {
+    if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
+}
+
 /// One cell in one line: its id, its verdict, and why its outcome is not plainly expected.
 pub fn cell_line(cell: &CellResult) -> String {
     let note = cell.outcome_note.as_deref().map(|note| format!(" ({note})")).unwrap_or_default();

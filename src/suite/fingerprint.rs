@@ -8,19 +8,25 @@ use sha2::{Digest as _, Sha256};
 use crate::record::{CellResult, HopFlow, Observation};
 use crate::run::CellFault;
 use crate::scenario::capsule::Found;
+use crate::seed::Seed;
 use crate::unit::Tally;
 
-/// What came of a cell, as a capsule keeps it.
-pub(super) fn found(cell: &CellResult, result: &Result<Vec<Observation>, CellFault>) -> Found {
+/// What came of a cell under the seed of its run, as a capsule keeps it. The seed is part of the evidence: of many a cell it
+/// changes nothing else that is kept, and a capsule of another seed is another capsule.
+pub(super) fn found(
+    cell: &CellResult,
+    result: &Result<Vec<Observation>, CellFault>,
+    Seed(seed): Seed,
+) -> Found {
     let (ledger, evidence) = match result {
         Ok(clients) => {
             let flows: Vec<_> = clients.iter().map(|client| &client.flows).collect();
             let timeless =
                 |client: &Observation| Observation { times: None, baseline: None, ..client.clone() };
-            (hash(&flows), hash(&clients.iter().map(timeless).collect::<Vec<_>>()))
+            (hash(&flows), hash(&(seed, clients.iter().map(timeless).collect::<Vec<_>>())))
         }
         // The words of a panic name places of the build; what happened is its reason.
-        Err(_) => (hash(&cell.reason), hash(&cell.reason)),
+        Err(_) => (hash(&cell.reason), hash(&(seed, &cell.reason))),
     };
     Found {
         verdict: cell.verdict,

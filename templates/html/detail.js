@@ -98,6 +98,7 @@ const body = (cell) => {
     figures ? [el('h3', {}, 'Figures'), table(['what', { text: 'counted', n: true }, 'the scenario says', ''],
       figures.map((row) => [row[0], row[1], row[2], holds(row[3])]))] : [],
     pairs('Durable events', of(cell, 'durables')),
+    pairs('What waited for this subscriber', of(cell, 'waiting')),
     pairs('Beside the sockets', of(cell, 'effects')),
     of(cell, 'oracle') ? [el('h3', {}, 'What it could have told for itself'), el('p', {}, of(cell, 'oracle'))] : [],
     pairs('The cell', [...named, ['due, delivered', `${chars(cell.due)}, ${chars(cell.delivered)}`],

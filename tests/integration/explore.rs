@@ -152,7 +152,7 @@ fn a_panic_and_a_hang_are_findings_and_end_nothing() {
         [("panic = true", "invalid", "panicked"), ("hang = true", "not_run", "deadline")]
     {
         let folder = broken(mutant);
-        let (code, report) = explore(&folder, &[&PAIR[..], &["--budget", "20", "--capsules", "1"]].concat());
+        let (code, report) = explore(&folder, &[&PAIR[..], &["--budget", "20", "--capsules", "4"]].concat());
         let found = groups(&report, reason);
         assert_eq!(
             (code, found.len(), &found[0]["verdict"]),
@@ -161,8 +161,10 @@ fn a_panic_and_a_hang_are_findings_and_end_nothing() {
             report["groups"]
         );
         assert_eq!(report["cells"], 20);
+        // A cell that is too slow on a busy machine is a group of its own, and must not take the only capsule.
         // Not even one of these is expected by its own scenario, but it is replayed.
-        let file = folder.arg(&format!("out/{}", found[0]["example"]["capsule"].as_str().unwrap()));
+        let kept = found[0]["example"]["capsule"].as_str().unwrap_or_else(|| panic!("{}", report["groups"]));
+        let file = folder.arg(&format!("out/{kept}"));
         let (code, stdout, stderr) = ended(&mut skewlab(&["replay", &file]));
         assert_eq!(code, 0, "{stdout}{stderr}");
     }

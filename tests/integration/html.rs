@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use skewlab::record::{Document, FirstFrame, FrameText, Hop, Reason, Run, Spread, Times, Timing};
+use skewlab::record::{Document, FirstFrame, FrameText, Hop, Queue, Reason, Run, Spread, Times, Timing};
 use skewlab::report::html;
 
 use crate::fixtures;
@@ -21,9 +21,9 @@ pub(crate) fn page(documents: &[Document]) -> String {
 }
 
 /// Words that a reader of the result knows by heart; every other text in it is somebody else's.
-const OURS: [&str; 20] = [
+const OURS: [&str; 21] = [
     "schema", "verdict", "scope", "lost_at", "hop", "signal", "expected", "outcome", "subject", "figure",
-    "is", "class", "clock", "also", "change", "claim", "counted", "kind", "reading", "severity",
+    "is", "class", "clock", "also", "change", "claim", "counted", "drawn", "kind", "reading", "severity",
 ];
 
 /// Objects whose keys are data.
@@ -72,6 +72,8 @@ fn with_evidence(mut run: Run) -> Run {
             );
             Some(FrameText::of("server 1.58.2", &text))
         };
+        let closed = Some("1013 slow_consumer".to_owned());
+        cell.queue = Some(Queue { peak_frames: 2, peak_bytes: 2048, closed, ..Queue::default() });
         cell.first_frame = Some(FirstFrame {
             number: 1,
             hop: Hop::Decoded,
@@ -165,6 +167,7 @@ pub(crate) fn all_hostile() -> Vec<Document> {
         document("results/interleaved_v1.json"),
         document("results/comparison_v1.json"),
         document("results/contract_v1.json"),
+        document("results/explore_v1.json"),
         certificate,
     ];
     results.into_iter().map(hostile).collect()
@@ -184,6 +187,9 @@ fn captured_text_is_shown_and_never_markup() {
         if let Document::Run(run) = &document {
             let cell = &run.cells[0];
             assert!(page.contains("\\u003c/script\\u003e\\u003cimg src=x onerror=\\\""), "{what}");
+            // A cell's own text and that of its queue lie in the data, and nowhere else.
+            let closed = page.contains("closed 1013 slow_consumer\\u003c/script");
+            assert!(closed || cell.queue.is_none(), "{what}");
             assert!(cell.id.contains("<img") && run.scenarios[0].question.contains('\0'));
         }
     }

@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 use skewlab::record::comparison::Stale;
-use skewlab::record::{Budgeted, CellResult, Finding, Outcome, Reason, Run, Totals, Verdict};
+use skewlab::record::{Budgeted, CellResult, Finding, Outcome, Queue, Reason, Run, Totals, Verdict};
 use skewlab::report::{self, STEP_SUMMARY_BYTES};
 
 use crate::runs::matrix;
@@ -26,6 +26,15 @@ pub(crate) fn every_outcome() -> Run {
                 end(cell, Outcome::Known, "no socket yet (https://example.org/1), until 2027-01-01");
             }
             ("1.43.1", "browser-session") => {
+                let closed = Some("1013 slow\u{1b}[2J | <b>\nconsumer".to_owned());
+                cell.queue = Some(Queue {
+                    peak_frames: 1204,
+                    peak_bytes: 219_443,
+                    at_close_frames: 1180,
+                    at_close_bytes: 215_000,
+                    limit_bytes: Some(220_000),
+                    closed,
+                });
                 end(cell, Outcome::Unexpected, "lost_at is `dispatched`, expected `sent`");
             }
             ("1.43.1", "browser-1.20.0") => {
@@ -51,6 +60,7 @@ pub(crate) fn every_outcome() -> Run {
             _ => {}
         }
     }
+    run.scenarios[0].seen = Some("https://example.org/3?a=<b>&c".to_owned());
     run.totals = Totals::of(&run.cells);
     run.timing.seconds = 0.5;
     run.timing.cells_per_second = 12.0;
@@ -339,12 +349,14 @@ proptest! {
             cell.findings[0].verdict = Verdict::SilentLoss;
             cell.findings[0].note.clone_from(&note);
             cell.findings[0].reason = Some(Reason::from(reason.clone()));
+            cell.queue = Some(Queue { peak_frames: 1, closed: Some(reason.clone()), ..Queue::default() });
             cell.hops[1].dropped.insert(Reason::from(reason.clone()), cell.produced);
         }
         run.cells[0].id = format!("{id}0");
         run.cells[1].id = format!("{id}1");
         run.scenarios[0].name.clone_from(&scenario);
         run.scenarios[0].question.clone_from(&note);
+        run.scenarios[0].seen = Some(note.clone());
 
         // CSV: a reader takes one apostrophe away where one was put.
         let text = written(|out| report::csv(&[&run], out));

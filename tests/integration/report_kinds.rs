@@ -41,7 +41,7 @@ fn a_kept_file_of_every_kind_is_shown_in_every_format_that_has_a_form_for_it() {
         }
         let more: &[&str] = match name {
             "run" => &OTHERS,
-            "comparison" => &["markdown"],
+            "comparison" | "explore" => &["markdown"],
             _ => &[],
         };
         for format in OTHERS {
@@ -67,6 +67,7 @@ fn what_each_of_them_says_is_on_the_page_and_in_the_terminal() {
         ("skewlab.comparison/1", "newly silent", "newly silent (1)"),
         ("skewlab.interleaved/1", "server 1.43.1+AB", "noise too large"),
         ("skewlab.contract/1", "member_removed/Event/StreamingDeltaEvent", "SILENT"),
+        ("skewlab.explore/1", "Not declared by any scenario", "not declared by any scenario: "),
         ("skewlab.bench-client/1", "characters that the durable end holds", "missing    60 characters"),
     ] {
         let (file, name) = kept(schema);
@@ -79,9 +80,13 @@ fn what_each_of_them_says_is_on_the_page_and_in_the_terminal() {
     let files = SCHEMAS.map(|schema| kept(schema).0);
     let (code, page, err) = report(&files.iter().map(String::as_str).collect::<Vec<_>>(), "html");
     assert_eq!(code, 0, "{err}");
-    for heading in
-        ["What has changed", "Cost, measured in turns", "What a server advertises", "Many subscribers"]
-    {
+    for heading in [
+        "What has changed",
+        "Cost, measured in turns",
+        "What a server advertises",
+        "Many subscribers",
+        "What nobody had declared",
+    ] {
         assert!(page.contains(heading), "{heading}");
     }
 }
@@ -109,4 +114,71 @@ fn a_list_of_comparisons_is_several_results_and_its_errors_name_the_place() {
         let (code, shown, err) = report(&[&bad], "terminal");
         assert!(code == 2 && shown.is_empty() && err.contains(why), "{why}: {err}");
     }
+}
+
+/// Something done to a result.
+type Bend = fn(&mut Value);
+
+/// A search as a file: what `explore` prints.
+fn searched(folder: &Folder) -> (String, Value) {
+    let args = ["explore", "--budget", "40", "--seed", "2", "--capsules", "0", "--format", "json"];
+    let (code, text, _) = ended(skewlab(&args).args(["--out", &folder.arg("capsules")]));
+    assert_eq!(code, 10, "it found nothing");
+    (folder.write("search.json", &text), serde_json::from_str(&text).unwrap())
+}
+
+#[test]
+fn a_search_is_shown_with_all_that_it_found() {
+    let folder = Folder::new();
+    let (file, search) = searched(&folder);
+    for (format, heading) in [
+        ("terminal", "40 drawn cells, seed 2: "),
+        ("markdown", "### skewlab explore: not declared by any scenario: "),
+        ("html", "<h2"),
+    ] {
+        let (code, shown, err) = report(&[&file], format);
+        assert!(code == 0 && shown.contains(heading), "{format}: {shown}{err}");
+        for group in search["groups"].as_array().unwrap() {
+            // Its reason stands in a row of those that nobody declared or of the others.
+            let reason = group["reason"].as_str().unwrap_or("-").to_owned();
+            let escaped = reason.replace('_', "&#95;");
+            assert!(shown.contains(&reason) || shown.contains(&escaped), "{format}: no {reason}");
+        }
+    }
+    let (_, shown, _) = report(&[&file], "terminal");
+    assert!(!shown.contains("--all"), "an option of another command: {shown}");
+}
+
+#[test]
+fn a_search_that_contradicts_itself_is_refused() {
+    let folder = Folder::new();
+    let (file, search) = searched(&folder);
+    assert_eq!(report(&[&file], "terminal").0, 0);
+    let refused = |value: &Value, place: &str, why: &str| {
+        let file = folder.write("bent.json", &value.to_string());
+        let (code, shown, err) = report(&[&file], "html");
+        assert_eq!((code, shown.as_str()), (2, ""), "{place}");
+        assert!(err.contains(&format!("bent.json: {place}")) && err.contains(why), "{place}: {err}");
+    };
+    let bends: [(Bend, &str, &str); 5] = [
+        (|v| v["groups"][0]["note"] = "all is well".into(), "digest", "what the file holds has"),
+        (|v| drop(v["groups"].as_array_mut().unwrap().pop()), "cells", "it is 40, and there are"),
+        (|v| v["groups"][1] = v["groups"][0].clone(), "groups[1]", "the same group stands before it"),
+        (|v| v["groups"][0]["cells"] = 0.into(), "groups[0]", "a group of no cell"),
+        (|v| v["groups"][0]["verdict"] = "delivered".into(), "groups[0]", "it ended well"),
+    ];
+    for (bend, place, why) in bends {
+        let mut bent = search.clone();
+        bend(&mut bent);
+        refused(&bent, place, why);
+    }
+    // One of before there was a digest is held to what it says twice.
+    let (old, _) = kept("skewlab.explore/1");
+    let old: Value = serde_json::from_str(&std::fs::read_to_string(old).unwrap()).unwrap();
+    let mut bent = old.clone();
+    bent["healthy"] = 1000.into();
+    refused(&bent, "cells", "it is 40, and there are 1000 that ended well");
+    let mut bent = old.clone();
+    bent["coverage"]["pairs"][1]["share"]["tried"] = 61.into();
+    refused(&bent, "coverage.pairs[1] (`client × fault`)", "61 are tried and 3 are not, of 62");
 }

@@ -30,6 +30,7 @@ fn written(document: &Document) -> Value {
         Document::Interleaved(interleaved) => serde_json::to_value(interleaved),
         Document::Comparison(comparison) => serde_json::to_value(comparison),
         Document::Contract(contract) => serde_json::to_value(contract),
+        Document::Explore(report) => serde_json::to_value(report),
     }
     .unwrap()
 }

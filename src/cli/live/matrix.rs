@@ -14,6 +14,7 @@ use crate::cli::talk::Progress;
 use crate::cli::{interrupt, journal, known, matrix, plan};
 use crate::judge::{ExitCode, exit_code};
 use crate::live::env::find_chromium;
+use crate::probe::Scratch;
 use crate::report;
 use crate::run::live::{ClientPackage, LiveCell, LiveOptions, Memory};
 use crate::seed::Seed;
@@ -144,24 +145,17 @@ fn held(memory: &Memory) -> Result<(), CliError> {
 /// The folder of a run; a temporary one goes when the run is over.
 pub(in crate::cli) struct Folder {
     pub(in crate::cli) path: PathBuf,
-    temporary: bool,
+    _temporary: Option<Scratch>,
 }
 
 impl Folder {
     pub(in crate::cli) fn make(named: Option<PathBuf>) -> Result<Folder, CliError> {
-        let temporary = named.is_none();
-        let path = named
-            .unwrap_or_else(|| std::env::temp_dir().join(format!("skewlab-live-{}", std::process::id())));
+        let Some(path) = named else {
+            let scratch = Scratch::new("live").map_err(|error| CliError::Start(error.to_string()))?;
+            return Ok(Folder { path: scratch.path().to_owned(), _temporary: Some(scratch) });
+        };
         std::fs::create_dir_all(&path)
             .map_err(|error| CliError::Start(format!("{}: {error}", path.display())))?;
-        Ok(Folder { path, temporary })
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        if self.temporary {
-            let _ = std::fs::remove_dir_all(&self.path);
-        }
+        Ok(Folder { path, _temporary: None })
     }
 }

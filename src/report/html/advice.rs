@@ -4,6 +4,7 @@ use super::wording::spaced;
 use crate::record::{CellResult, Outcome, Run, Subject, holds_certificate};
 use crate::report::words;
 use crate::scenario::SHIPPED;
+use crate::wire::Mutation;
 
 /// One step.
 pub(super) struct Step {
@@ -103,12 +104,27 @@ fn declaration(run: &Run, cell: &CellResult) -> String {
         format!("{server} = {}", text(&cell.server_release)),
         format!("{client} = {}", text(&cell.client_release)),
     ];
-    if !feed && cell.mutation != "none" {
-        lines.push(format!("mutation = {}", text(&cell.mutation)));
+    if !feed {
+        let (mutation, fault) = bent(&cell.mutation);
+        for (axis, name) in [("mutation", mutation), ("fault", fault)] {
+            lines.extend(name.map(|name| format!("{axis} = {}", text(name))));
+        }
     }
     lines.push(format!("verdict = {}", text(cell.verdict.as_str())));
     lines.push("because = \"…\"".to_owned());
     lines.join("\n")
+}
+
+/// The frame mutation and the fault of what a cell calls its mutation: one of them, or both with a `+` between. No name of a
+/// fault reads as a mutation.
+fn bent(what: &str) -> (Option<&str>, Option<&str>) {
+    let reads = |text: &str| text.parse::<Mutation>().is_ok();
+    match what.rsplit_once(" + ") {
+        _ if what == "none" => (None, None),
+        _ if reads(what) => (Some(what), None),
+        Some((mutation, fault)) if reads(mutation) => (Some(mutation), Some(fault)),
+        _ => (None, Some(what)),
+    }
 }
 
 fn sound(run: &Run) -> Vec<Step> {
@@ -167,6 +183,15 @@ fn calibration(run: &Run) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rule_names_the_axis_that_what_goes_wrong_is_on() {
+        assert_eq!(bent("none"), (None, None));
+        assert_eq!(bent("-id -timestamp"), (Some("-id -timestamp"), None));
+        assert_eq!(bent("does-not-read"), (None, Some("does-not-read")));
+        assert_eq!(bent("-source + close"), (Some("-source"), Some("close")));
+        assert_eq!(bent("a + b"), (None, Some("a + b")));
+    }
 
     #[test]
     fn a_word_of_a_command_means_itself() {

@@ -13,6 +13,7 @@ use super::visible::visible_value;
 use super::wording::{self, outcome, spaced};
 use crate::record::{CellResult, Finding, HopFlow, Reason, Run, Spread, Verdict};
 use crate::report::style::mark;
+use crate::report::waiting::waiting;
 use crate::report::words;
 use crate::unit::Tally;
 
@@ -125,7 +126,7 @@ impl Data {
             ["server", cell.server_release, cell.server],
             ["client", cell.client_release, cell.client],
             ["workload", cell.workload, null],
-            ["mutation", cell.mutation, null],
+            ["what goes wrong", cell.mutation, null],
         ]);
         for (key, value) in [
             ("parties", parties),
@@ -135,6 +136,7 @@ impl Data {
             ("durables", json!(wording::durables(cell))),
             ("surfaced", json!(cell.surfaced)),
             ("log", Value::Array(log)),
+            ("waiting", json!(waiting(cell))),
             ("effects", json!(wording::effects(&cell.side_effects))),
             ("budgets", json!(wording::budgets(cell))),
             ("figures", json!(wording::figures(cell))),

@@ -15,6 +15,7 @@ mod live;
 mod measured;
 mod policy;
 mod run;
+mod searched;
 mod subscribers;
 mod timeline;
 mod visible;
@@ -135,6 +136,7 @@ fn section(document: &Document, at: usize, all: &[Document], data: &mut Data) ->
         Document::Interleaved(interleaved) => compared::interleaved(interleaved, id, title),
         Document::Comparison(comparison) => compared::comparison(comparison, id, title),
         Document::Contract(contract) => compared::contract(contract, id, title),
+        Document::Explore(report) => searched::section(report, id, title),
     }
 }
 
@@ -153,6 +155,7 @@ fn heading(document: &Document, at: usize, all: &[Document]) -> String {
         Document::Interleaved(_) => "Cost, measured in turns",
         Document::Comparison(_) => "What has changed",
         Document::Contract(_) => "What a server advertises",
+        Document::Explore(_) => "What nobody had declared",
     };
     let alike = |other: &&Document| other.schema() == document.schema();
     match (all.iter().filter(alike).count(), all[..at].iter().filter(alike).count() + 1) {

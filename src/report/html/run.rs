@@ -80,6 +80,7 @@ struct FindingRow<'a> {
 struct ScenarioView<'a> {
     name: &'a str,
     question: &'a str,
+    reported: Option<&'a str>,
     grids: Vec<GridView<'a>>,
     findings: Vec<FindingRow<'a>>,
     costs: Option<String>,
@@ -317,6 +318,7 @@ impl Numbers {
         ScenarioView {
             name: &part.ran.name,
             question: &part.ran.question,
+            reported: part.ran.seen.as_deref(),
             grids: part.grids.iter().map(|grid| self.grid(grid, part.ran.subject, seen)).collect(),
             findings: part.groups.iter().map(|group| self.finding(group)).collect(),
             costs: costs(&part.cells, None),
@@ -335,7 +337,7 @@ impl Numbers {
             (Subject::SessionFeed, true) if grid.title.ends_with("fault by variant") => "fault \\ variant",
             (Subject::SessionFeed, _) => "consumer \\ variant",
             _ if grid.title.ends_with("client by server") => "client \\ server",
-            _ => "mutation \\ client",
+            _ => "what goes wrong \\ client",
         };
         GridView { title: &grid.title, corner, columns, rows }
     }

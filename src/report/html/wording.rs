@@ -1,6 +1,7 @@
 //! Words and rows that a page shows of a cell: what is zero is left away, what nobody could see is said to be unseen.
 
 use crate::record::{Budgeted, CellResult, Outcome, SideEffects, Verdict};
+pub(super) use crate::report::words::counted;
 
 /// A row of a table with two columns.
 pub(super) type Row = (String, String);
@@ -37,11 +38,6 @@ pub(super) fn outcome(outcome: Outcome) -> &'static str {
 /// `silent_loss` as it is read aloud.
 pub(super) fn spaced(word: &str) -> String {
     word.replace('_', " ")
-}
-
-/// `1 cell`, `2 cells`.
-pub(super) fn counted(n: u64, one: &str) -> String {
-    if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
 }
 
 /// The durable events of a turn.

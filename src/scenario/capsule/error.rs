@@ -52,6 +52,12 @@ pub enum CapsuleError {
         /// The error, the line with a caret, and help.
         shown: String,
     },
+    /// One place of it contradicts another: it was changed, and summed up anew.
+    #[error("{shown}")]
+    Contradicts {
+        /// The error, the line with a caret, and help.
+        shown: String,
+    },
     /// The profiles that it brings cannot be used.
     #[error(transparent)]
     Profile(#[from] ProfileError),

@@ -8,6 +8,9 @@ use crate::record::{Hop, Reason, Scope, Signal, Verdict};
 /// Schema name and version.
 pub const CAPSULE_SCHEMA: &str = "skewlab.capsule/1";
 
+/// The only clock of a capsule.
+pub const CLOCK: &str = "virtual";
+
 /// What a capsule says of its cell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -28,6 +31,13 @@ pub struct Head {
     /// Profiles that do not come with skewlab.
     #[serde(default, skip_serializing_if = "Profiles::is_empty")]
     pub profiles: Profiles,
+}
+
+impl Head {
+    /// The version that wrote it, if that is another one than this.
+    pub fn writer(&self) -> Option<&str> {
+        (self.skewlab != env!("CARGO_PKG_VERSION")).then_some(self.skewlab.as_str())
+    }
 }
 
 /// What came of a cell.
@@ -51,7 +61,7 @@ pub struct Found {
     pub hops: Vec<String>,
     /// SHA-256 over the ledgers of all clients.
     pub ledger: String,
-    /// SHA-256 over all evidence of all clients, times apart.
+    /// SHA-256 over the seed and all evidence of all clients, times apart.
     pub evidence: String,
 }
 

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::agree::{self, Odd};
 use super::error::CapsuleError;
 use super::head::{CAPSULE_SCHEMA, Head, Profiles};
 use super::sums::{self, Broken};
@@ -28,7 +29,7 @@ pub struct Capsule {
 impl Capsule {
     /// Reads a file.
     ///
-    /// Errors say which line is not as it was written, or which other version wrote it.
+    /// Errors say which line is not as it was written, which place contradicts another, or which other version wrote it.
     pub fn read(path: &str, catalogue: Catalogue) -> Result<Capsule, CapsuleError> {
         let text = std::fs::read_to_string(path)
             .map_err(|error| CapsuleError::Read { path: path.to_owned(), error })?;
@@ -39,17 +40,18 @@ impl Capsule {
     pub fn parse(path: &str, text: &str, catalogue: Catalogue) -> Result<Capsule, CapsuleError> {
         version(path, text)?;
         sums::check(text).map_err(|broken| damaged(path, text, broken))?;
-        let File { capsule: mut head } = toml::from_str(text).map_err(|error| shown(path, text, &error))?;
-        // The sums were looked at.
-        head.remove("sum");
-        let head: Head = head.try_into().map_err(|error| shown(path, text, &error))?;
+        let body = sums::body(text);
+        let File { capsule: head } = toml::from_str(body).map_err(|error| shown(path, text, &error))?;
         let Profiles { servers, clients } = &head.profiles;
         let catalogue = catalogue.with_texts(&format!("{path}: a profile in it"), servers, clients)?;
         let mut scenario = Scenario::parse(path, text, &catalogue)?;
         SCENARIO.clone_into(&mut scenario.name);
         let mut cells = expand(&scenario, &catalogue, &Selection::default())?;
         match (cells.pop(), cells.len()) {
-            (Some(cell), 0) => Ok(Capsule { head, cell, catalogue }),
+            (Some(cell), 0) => {
+                agree::check(body, &head, &cell).map_err(|odd| contradiction(path, text, &odd))?;
+                Ok(Capsule { head, cell, catalogue })
+            }
             (_, more) => {
                 let why = format!("it holds {more} more cells than the one that it is about");
                 Err(CapsuleError::None { path: path.to_owned(), why })
@@ -87,7 +89,7 @@ impl Capsule {
 /// The head in a file; the scenario's keys are the scenario's.
 #[derive(Deserialize)]
 struct File {
-    capsule: toml::Table,
+    capsule: Head,
 }
 
 /// What it is comes first: nothing else is said of a capsule that an other reader is for.
@@ -140,6 +142,11 @@ fn damaged(path: &str, text: &str, broken: Broken) -> CapsuleError {
     let span = (start, start + length);
     let title = "this line of the capsule is not as it was written";
     CapsuleError::Damaged { shown: Caret { path, text, span }.show(title, Some(help), false) }
+}
+
+fn contradiction(path: &str, text: &str, odd: &Odd) -> CapsuleError {
+    let caret = Caret { path, text, span: odd.span };
+    CapsuleError::Contradicts { shown: caret.show(&odd.title, Some(&odd.help), false) }
 }
 
 fn shown(path: &str, text: &str, error: &toml::de::Error) -> CapsuleError {

@@ -29,6 +29,11 @@ pub(super) fn sealed(text: &str) -> String {
     format!("{whole}{MARK}\nlines = \"{lines}\"\ntext = \"{}\"\n", hex(&whole))
 }
 
+/// What the sums of a sealed text are of.
+pub(super) fn body(text: &str) -> &str {
+    text.rfind(MARK).map_or(text, |at| &text[..at])
+}
+
 /// Holds a sealed text against its sums.
 pub(super) fn check(text: &str) -> Result<(), Broken> {
     let lines: Vec<&str> = text.lines().collect();

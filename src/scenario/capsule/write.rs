@@ -9,12 +9,16 @@ use super::fault;
 use super::head::{Found, Head};
 use super::sums;
 use crate::agent_server::server::{Finish, SinkModel};
-use crate::record::Verdict;
 use crate::scenario::aside::Does;
 use crate::scenario::{Cell, Workload};
 
 /// The text of a capsule. `why` says how the cell was come by.
 pub(super) fn written(cell: &Cell, head: &Head, why: &str) -> String {
+    sums::sealed(&unsealed(cell, head, why))
+}
+
+/// The same without its sums.
+pub(super) fn unsealed(cell: &Cell, head: &Head, why: &str) -> String {
     let mut out = String::new();
     let mut put = |text: String| {
         out.push_str(&text);
@@ -56,7 +60,7 @@ pub(super) fn written(cell: &Cell, head: &Head, why: &str) -> String {
     if !head.found.verdict.is_rig_fault() {
         put(table("[[expect]]", expected(&head.found)));
     }
-    sums::sealed(&out)
+    out
 }
 
 fn question(cell: &Cell, found: &Found) -> String {
@@ -66,13 +70,13 @@ fn question(cell: &Cell, found: &Found) -> String {
     format!("Why does {client} on server {server} end in {}{at}{why}?", found.verdict.as_str())
 }
 
-fn expected(found: &Found) -> Vec<(&'static str, Value)> {
+/// The keys of the `[[expect]]` that says what came of the cell.
+pub(super) fn expected(found: &Found) -> Vec<(&'static str, Value)> {
     let mut keys: Vec<(&str, Value)> = vec![("verdict", found.verdict.as_str().into())];
     keys.extend(found.scope.map(|scope| ("scope", scope.as_str().into())));
     keys.extend(found.lost_at.map(|hop| ("lost_at", hop.as_str().into())));
     keys.extend(found.reason.as_ref().map(|reason| ("reason", reason.as_str().into())));
     keys.push(("signal", found.signal.as_str().into()));
-    debug_assert_ne!(found.verdict, Verdict::Invalid);
     keys
 }
 

@@ -11,7 +11,7 @@ use crate::agent_server::profile::Catalogue;
 use crate::record::explore::{Example, Shrunk};
 use crate::record::{CellResult, Observation};
 use crate::run::{CellFault, Parties};
-use crate::scenario::capsule::{CAPSULE_SCHEMA, Capsule, Head};
+use crate::scenario::capsule::{CAPSULE_SCHEMA, CLOCK, Capsule, Head};
 use crate::suite::{assemble, fingerprint};
 
 /// What stands for a group, and its capsule.
@@ -44,9 +44,9 @@ pub(super) fn keep(
         schema: CAPSULE_SCHEMA.to_owned(),
         skewlab: env!("CARGO_PKG_VERSION").to_owned(),
         seed: crew.seed.0,
-        clock: crate::run::ClockKind::Virtual.as_str().to_owned(),
+        clock: CLOCK.to_owned(),
         hash: cell.hash.clone(),
-        found: fingerprint::found(&judged, &result),
+        found: fingerprint::found(&judged, &result, crew.seed),
         profiles: Capsule::profiles(&cell, catalogue),
     };
     let why = format!(

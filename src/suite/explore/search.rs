@@ -135,7 +135,7 @@ impl Explore<'_> {
             groups.push(Group { verdict, lost_at, reason, client, signal, cells, declared, example, note });
         }
         let everything = self.drawn == Drawn::Everything;
-        let report = ExploreReport {
+        let mut report = ExploreReport {
             schema: EXPLORE_SCHEMA.to_owned(),
             skewlab: env!("CARGO_PKG_VERSION").to_owned(),
             seed: self.seed.0,
@@ -145,7 +145,9 @@ impl Explore<'_> {
             unreached: tally.unreached,
             groups,
             coverage: tally.cover.report(&self.clients, everything),
+            digest: String::new(),
         };
+        report.seal();
         Ok(Explored { report, capsules })
     }
 
