@@ -168,14 +168,52 @@ fn half_open_is_noticed_by_who_pings_and_by_nobody_else() {
 
 #[test]
 fn a_server_that_is_replaced_keeps_its_log_and_loses_its_turn() {
-    let body = one("kind = \"restart\"\ndown = \"2s\"\nat = \"token 10\"")
-        + &one("kind = \"say\"\nat = \"token 10\"")
-            .replace("at = \"token 10\"", "after = \"turn\"\nby = \"40s\"");
-    let run = cells(&body);
+    let restart = one("kind = \"restart\"\ndown = \"2s\"\nat = \"token 10\"");
+    let again = one("kind = \"say\"\nafter = \"turn\"\nby = \"40s\"");
+    for (body, replied) in [(&restart, false), (&(restart.clone() + &again), true)] {
+        let run = cells(body);
+        for client in ["python-1.58.2", "browser-1.20.0", "typescript-1.39.0"] {
+            let (cell, found) = (of(&run, client), worst(&run, client));
+            // All that the model had made arrived, and the reply to it never will.
+            assert_eq!(cell.findings.len(), 1, "{client}: {:?}", cell.findings);
+            assert_eq!((found.verdict, found.lost_at), (Verdict::DurableLoss, Some(Hop::Produced)));
+            assert_eq!(found.reason.as_ref().map(Reason::as_str), Some("turn_killed"), "{client}");
+            let told = if client == "browser-1.20.0" { Signal::Surfaced } else { Signal::None };
+            assert_eq!(found.signal, told, "{client}: {}", found.note);
+            assert_eq!(cell.durables.reply, replied, "{client}: the second turn has a reply");
+        }
+    }
+    // Who comes when the server is back is owed nothing, and neither is anybody of whom no turn was running.
+    let later = restart + &one("kind = \"join\"\nat = \"30s\"") + &again;
+    assert!(worst(&cells(&later), "python-1.58.2").verdict.is_healthy());
+    let between = one("kind = \"restart\"\ndown = \"2s\"\nafter = \"turn\"\nby = \"1s\"");
     for client in ["python-1.58.2", "browser-1.20.0", "typescript-1.39.0"] {
-        let cell = of(&run, client);
-        assert!(cell.findings[0].verdict.is_healthy(), "{client}: {}", cell.findings[0].note);
-        assert!(cell.durables.reply, "{client}: the second turn has a reply");
+        let found = worst(&cells(&between), client).clone();
+        assert!(found.verdict.is_healthy(), "{client}: {}", found.note);
+    }
+}
+
+#[test]
+fn a_loss_in_a_run_without_an_end_is_silent_unless_somebody_is_told() {
+    let lost = one("kind = \"abort\"\nat = \"token 5\"");
+    let said = |end: &str, client: &str| {
+        let run = cells(&(lost.clone() + &one(end)));
+        let of_text = |f: &&Finding| matches!(f.verdict, Verdict::SilentLoss | Verdict::LoudLoss);
+        let found = of(&run, client).findings.iter().find(of_text).unwrap();
+        (found.verdict, found.signal, found.note.clone())
+    };
+    for (end, how) in [
+        ("kind = \"restart\"\ndown = \"2s\"\nat = \"token 12\"", "the run never ended"),
+        ("kind = \"cancel\"\nat = \"token 12\"", "the run was cancelled"),
+        ("kind = \"provider_error\"\nat = \"token 12\"", "the run ended with an error"),
+    ] {
+        let (verdict, signal, note) = said(end, "python-1.58.2");
+        assert_eq!((verdict, signal), (Verdict::SilentLoss, Signal::None), "{note}");
+        assert!(note.ends_with(&format!("{how}; the application could notice nothing")), "{note}");
+        // The page has a banner.
+        let (verdict, signal, note) = said(end, "browser-1.20.0");
+        assert_eq!((verdict, signal), (Verdict::LoudLoss, Signal::Surfaced), "{note}");
+        assert!(note.contains(how), "{note}");
     }
 }
 

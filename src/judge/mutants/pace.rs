@@ -134,7 +134,7 @@ fn a_queue_without_a_limit_that_grows_is_unbounded() {
 fn a_server_that_is_ended_in_the_middle_of_a_turn_was_reaped() {
     let reaped = Reaped { at_ms: 1_260_000, idle_s: 1_259, running: true };
     let mut seen = changed(|seen| seen.reaped = Some(reaped));
-    seen.completed = false;
+    (seen.completed, seen.turns_killed) = (false, 1);
     (seen.durables.reply_due, seen.durables.reply, seen.view) = (false, false, None);
     let finding = only(&seen, Verdict::Reaped, "looked_idle");
     assert!(
