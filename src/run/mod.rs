@@ -13,6 +13,7 @@ pub mod fanout;
 mod fault;
 mod feed;
 pub mod feed_bench;
+mod held;
 mod idle;
 pub mod live;
 pub mod live_bench;

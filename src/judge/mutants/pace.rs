@@ -8,7 +8,7 @@ const S: u64 = 1_000_000;
 /// How six pieces came: each this late, the first of them so long after the model's first, of so long a stream.
 fn times(delay_us: u64, first_us: u64, produced_us: u64) -> Times {
     let spread = |us| Spread::of(&mut [us; 6]);
-    Times { delay: spread(delay_us), gap: spread(produced_us / 6), first_us: Some(first_us), produced_us }
+    Times { delay: spread(delay_us), gap: spread(produced_us / 6), first_us: Some(first_us), produced_us, held_chars: 0 }
 }
 
 #[test]
@@ -77,6 +77,33 @@ fn text_that_comes_only_at_the_end_is_not_streamed() {
     // Where text is missing, that is what is to be said.
     let mut lost = observe(reply(), |i, _| if i < 5 { LOST } else { Arrives });
     lost.times = Some(times(0, 2 * S, 2 * S));
+    only(&lost, Verdict::SilentLoss, "unknown_kind");
+}
+
+#[test]
+fn text_of_which_the_rest_is_held_to_the_end_is_not_streamed() {
+    // 23 characters; the first came at once.
+    let with = |held_chars, produced_us| {
+        changed(|seen| seen.times = Some(Times { held_chars, ..times(S, 0, produced_us) }))
+    };
+    let finding = only(&with(18, 2 * S), Verdict::NotStreamed, "held_to_the_end");
+    assert_eq!(
+        finding.note,
+        "the model streamed for 2000 ms, and 18 of 23 characters were held back and came together at the end"
+    );
+    for neighbour in [
+        with(17, 2 * S),
+        with(18, S - 1),
+        changed(|seen| {
+            let few = Times { held_chars: 18, ..times(S, 0, 2 * S) };
+            seen.times = Some(Times { delay: Spread::of(&mut [S; 4]), ..few });
+        }),
+    ] {
+        only(&neighbour, Verdict::Delivered, "");
+    }
+    // Where text is missing, that is what is to be said.
+    let mut lost = observe(reply(), |i, _| if i < 1 { LOST } else { Arrives });
+    lost.times = Some(Times { held_chars: 19, ..times(S, 0, 2 * S) });
     only(&lost, Verdict::SilentLoss, "unknown_kind");
 }
 

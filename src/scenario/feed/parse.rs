@@ -7,6 +7,7 @@ use toml::Spanned;
 use toml::de::DeTable;
 
 use super::expand::consumer_names;
+use super::reach;
 use super::figures::{self, Figured, Known as Letters};
 use super::scenario::FeedScenario;
 use super::workload::FeedWorkload;
@@ -117,8 +118,7 @@ fn read(
         |section, faults| axes(section, &known, faults),
         faults,
     );
-    file.finish(faults);
-    Some(FeedScenario {
+    let scenario = FeedScenario {
         name: stem(path).to_owned(),
         question: question?,
         path: path.to_owned(),
@@ -135,7 +135,12 @@ fn read(
         exclude,
         expect,
         known: failures,
-    })
+    };
+    if faults.is_empty() {
+        reach::check(&scenario, all, &mut file, faults);
+    }
+    file.finish(faults);
+    Some(scenario)
 }
 
 /// Works every figure out once for every workload and fault that it can be about, so that what does not work is said
