@@ -49,7 +49,9 @@ pub(super) fn not_streamed(evidence: &Evidence) -> Option<Finding> {
         format!("the model streamed for {span}, and its first text came {first} after it was made")
     } else if held.saturating_mul(100) >= shown.saturating_mul(REST_PERCENT) {
         let of = count(shown, "character");
-        format!("the model streamed for {span}, and {held} of {of} were held back and came together at the end")
+        format!(
+            "the model streamed for {span}, and {held} of {of} were held back and came together at the end"
+        )
     } else {
         return None;
     };

@@ -103,7 +103,10 @@ fn what(cell: &CellResult, finding: &Finding) -> String {
         | Verdict::Unbounded => finding.note.clone(),
         // What is lost where it would be made was never a frame.
         Verdict::DurableLoss if finding.lost_at == Some(Hop::Produced) => {
-            format!("the reply of {}", if frames == 1 { "a turn".to_owned() } else { format!("{frames} turns") })
+            format!(
+                "the reply of {}",
+                if frames == 1 { "a turn".to_owned() } else { format!("{frames} turns") }
+            )
         }
         Verdict::DurableLoss => format!("{frames} of {} durable frames", cell.durables.due),
         Verdict::Leaked => format!("{frames} frames"),

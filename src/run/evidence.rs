@@ -86,8 +86,8 @@ impl Ends<'_> {
             }
             if let Some(produced) = self.notes.produced_at.get(piece as usize) {
                 delays.push(micros(*produced, *at));
-                let shown = pieces.iter().filter(|piece| counts(piece));
-                let chars: u64 = shown.map(|piece| Tally::of(&piece.text).chars).sum();
+                let counted = pieces.iter().filter(|piece| counts(piece));
+                let chars: u64 = counted.map(|piece| Tally::of(&piece.text).chars).sum();
                 // What comes once more was there already.
                 came.extend(known.insert(piece).then_some((*produced, *at, chars)));
             }

@@ -129,7 +129,7 @@ pub(super) fn check_server_pattern(text: &Spanned<String>, names: &impl Names, f
         return check_server(text, names, faults);
     }
     let all = names.server_names();
-    fits(text, text.get_ref(), "server", all, |name| names.server(name).is_ok(), faults);
+    fits(text, text.get_ref(), "server", &all, |name| names.server(name).is_ok(), faults);
 }
 
 /// The same for clients.
@@ -140,23 +140,23 @@ pub(super) fn check_client_pattern(text: &Spanned<String>, names: &impl Names, f
     }
     let mut all = names.client_names();
     all.push(SAME.to_owned());
-    fits(text, base, "client", all, |name| names.client(name).is_ok(), faults);
+    fits(text, base, "client", &all, |name| names.client(name).is_ok(), faults);
 }
 
 fn fits(
     text: &Spanned<String>,
     base: &str,
     what: &'static str,
-    all: Vec<String>,
+    all: &[String],
     is_known: impl Fn(&str) -> bool,
     faults: &mut Faults,
 ) {
     // What is no pattern at all was said.
     let Ok(glob) = Glob::new(base) else { return };
-    if !all.iter().any(|name| glob.matches(name)) && covered(&glob, &all, is_known).is_none() {
+    if !all.iter().any(|name| glob.matches(name)) && covered(&glob, all, is_known).is_none() {
         let all: Vec<&str> = all.iter().map(String::as_str).collect();
-        let bare = base.replace(['*', '?', '[', ']', '!'], "");
-        let (pattern, hint) = (text.get_ref().clone(), hint(&bare, &all));
+        let word = base.replace(['*', '?', '[', ']', '!'], "");
+        let (pattern, hint) = (text.get_ref().clone(), hint(&word, &all));
         faults.add(text.span(), Problem::MatchesNothing { what, pattern, hint });
     }
 }
@@ -184,9 +184,9 @@ pub(super) fn some_client(pattern: &str, names: &impl Names) -> String {
 }
 
 fn some(pattern: &str, all: &[String], is_known: impl Fn(&str) -> bool) -> String {
-    let release = Glob::new(pattern).ok().filter(|glob| {
-        !glob.is_literal() && !all.iter().any(|name| glob.matches(name))
-    });
+    let release = Glob::new(pattern)
+        .ok()
+        .filter(|glob| !glob.is_literal() && !all.iter().any(|name| glob.matches(name)));
     release.and_then(|glob| covered(&glob, all, is_known)).unwrap_or_else(|| pattern.to_owned())
 }
 

@@ -203,7 +203,11 @@ fn a_pattern_that_matches_nothing_is_a_typing_error() {
         "s.toml:10:12",
         &["no mutation of this scenario matches `-sorc?`", "`-source`"],
     );
-    complains(&expect("fault = \"ab*\""), "s.toml:10:9", &["no fault of this scenario matches `ab*`", "`none`"]);
+    complains(
+        &expect("fault = \"ab*\""),
+        "s.toml:10:9",
+        &["no fault of this scenario matches `ab*`", "`none`"],
+    );
     complains(&expect("server = \"2.*\""), "s.toml:10:10", &["no server matches `2.*`"]);
     complains(
         &expect("client = \"browsr-*\""),
@@ -224,7 +228,8 @@ fn a_pattern_that_matches_nothing_is_a_typing_error() {
 #[test]
 fn a_table_that_counts_for_no_cell_is_reported_whatever_is_asked_for() {
     let expect = |axis: &str| format!("[[expect]]\n{axis}\nverdict = \"delivered\"\n");
-    let nothing = "no cell of this scenario matches this [[expect]], whatever servers and clients are asked for";
+    let nothing =
+        "no cell of this scenario matches this [[expect]], whatever servers and clients are asked for";
     let left_out = "[[exclude]]\nmutation = \"-source\"\n".to_owned() + &expect("mutation = \"-source\"");
     complains(&and(&left_out), "s.toml:11:1", &[nothing, "correct them, or delete the table"]);
     let budget = "[[exclude]]\nmutation = \"-source\"\n[[budget]]\nmutation = \"-*\"\nlog_lines = 1";
@@ -232,7 +237,8 @@ fn a_table_that_counts_for_no_cell_is_reported_whatever_is_asked_for() {
     let behind = expect("client = \"python-*\"") + &expect("client = \"python-1.58.2\"");
     complains(&and(&behind), "s.toml:12:1", &["this [[expect]] never counts", "the special ones come first"]);
     // The other way about both count. Servers and clients that only a selection asks for count, and budgets count side by side.
-    let budgets = "[[budget]]\nlog_lines = 1\n[[budget]]\nserver = \"1.58.2\"\nserialisations_per_token = 1\n";
+    let budgets =
+        "[[budget]]\nlog_lines = 1\n[[budget]]\nserver = \"1.58.2\"\nserialisations_per_token = 1\n";
     for right in [
         expect("client = \"python-1.58.2\"") + &expect("client = \"python-*\""),
         expect("server = \"1.43.1\"\nclient = \"browser-1.20.0\""),

@@ -302,8 +302,12 @@ fn axes<N: Names>(section: &mut Section<'_>, known: &Terms<'_, N>, faults: &mut 
         globs(section, key, check, faults)
     };
     Axes {
-        server: globs("server", faults, &|text, faults| axis::check_server_pattern(text, known.names, faults)),
-        client: globs("client", faults, &|text, faults| axis::check_client_pattern(text, known.names, faults)),
+        server: globs("server", faults, &|text, faults| {
+            axis::check_server_pattern(text, known.names, faults);
+        }),
+        client: globs("client", faults, &|text, faults| {
+            axis::check_client_pattern(text, known.names, faults);
+        }),
         workload: globs("workload", faults, &|text, faults| {
             listed(text, "workload of this file", &known.workloads, faults);
         }),

@@ -255,7 +255,9 @@ impl Problem {
             Problem::PicksNothing { .. } => {
                 "each of its patterns names something, and no cell has all of it: correct them, or delete the table"
             }
-            Problem::Shadowed { .. } => "the first that matches a cell counts, so the special ones come first",
+            Problem::Shadowed { .. } => {
+                "the first that matches a cell counts, so the special ones come first"
+            }
             Problem::TokenSource { .. } => {
                 "tokens = [{ text = \"Hel\" }], or generate = { count = 200, classes = [\"text\"], seed = 1 }"
             }

@@ -162,7 +162,8 @@ fn visit(
     let written: Vec<String> = scenario.mutations.iter().map(ToString::to_string).collect();
     for server in axis::servers(servers, names).unwrap_or_default() {
         let called = [server.name.clone(), server.profile.clone()];
-        let one = |asked: &String| axis::clients(std::slice::from_ref(asked), &server, names).unwrap_or_default();
+        let one =
+            |asked: &String| axis::clients(std::slice::from_ref(asked), &server, names).unwrap_or_default();
         for client in asked.iter().flat_map(one) {
             let mut clients = client.names;
             clients.extend(client.asked);

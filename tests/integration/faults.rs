@@ -187,7 +187,10 @@ fn a_server_that_is_replaced_keeps_its_log_and_loses_its_turn() {
     let later = restart + &one("kind = \"join\"\nat = \"30s\"") + &again;
     let run = cells(&later);
     let found = &of(&run, "python-1.58.2").findings;
-    assert!(found.iter().all(|f| f.verdict == Verdict::SilentLoss), "what was said before it came: {found:?}");
+    assert!(
+        found.iter().all(|f| f.verdict == Verdict::SilentLoss),
+        "what was said before it came: {found:?}"
+    );
     let between = one("kind = \"restart\"\ndown = \"2s\"\nafter = \"turn\"\nby = \"1s\"");
     for client in ["python-1.58.2", "browser-1.20.0", "typescript-1.39.0"] {
         let found = worst(&cells(&between), client).clone();

@@ -39,7 +39,10 @@ fn a_loss_that_surfaces_is_loud_and_a_run_without_an_end_tells_nobody() {
     ] {
         seen.cut = cut;
         let finding = only(&seen, Verdict::SilentLoss, "closed");
-        assert!(finding.note.ends_with(&format!("{said}; the application could notice nothing")), "{finding:?}");
+        assert!(
+            finding.note.ends_with(&format!("{said}; the application could notice nothing")),
+            "{finding:?}"
+        );
         assert_eq!(finding.signal, Signal::None);
     }
     // An error that ended the run and is shown says that the text is not whole; one that did not is about something else.

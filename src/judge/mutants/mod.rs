@@ -11,7 +11,8 @@ use super::judge;
 use super::sample::{Arrives, Fate, Stops, Twice, healthy, observe, reply, text, thought};
 use crate::record::observation::Piece;
 use crate::record::{
-    Class, Consumer, CutShort, Duties, Figure, Finding, Hop, HopFlow, Observation, Reason, Scope, Signal, Verdict,
+    Class, Consumer, CutShort, Duties, Figure, Finding, Hop, HopFlow, Observation, Reason, Scope, Signal,
+    Verdict,
 };
 use crate::unit::Tally;
 
@@ -148,7 +149,10 @@ fn a_turn_that_stops_with_its_server_owes_a_reply() {
     // That the connection broke is shown, and the reply is lost all the same.
     (killed.signal, killed.surfaced) = (Signal::Surfaced, vec!["banner: 1006".to_owned()]);
     let finding = only(&killed, Verdict::DurableLoss, "turn_killed");
-    assert!(finding.signal == Signal::Surfaced && finding.note.ends_with("told: banner: 1006"), "{finding:?}");
+    assert!(
+        finding.signal == Signal::Surfaced && finding.note.ends_with("told: banner: 1006"),
+        "{finding:?}"
+    );
     // The next turn has its reply; this one still has none.
     let again = changed(|seen| seen.turns_killed = 1);
     only(&again, Verdict::DurableLoss, "turn_killed");

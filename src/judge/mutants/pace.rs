@@ -8,7 +8,13 @@ const S: u64 = 1_000_000;
 /// How six pieces came: each this late, the first of them so long after the model's first, of so long a stream.
 fn times(delay_us: u64, first_us: u64, produced_us: u64) -> Times {
     let spread = |us| Spread::of(&mut [us; 6]);
-    Times { delay: spread(delay_us), gap: spread(produced_us / 6), first_us: Some(first_us), produced_us, held_chars: 0 }
+    Times {
+        delay: spread(delay_us),
+        gap: spread(produced_us / 6),
+        first_us: Some(first_us),
+        produced_us,
+        held_chars: 0,
+    }
 }
 
 #[test]

@@ -7,8 +7,8 @@ use toml::Spanned;
 use toml::de::DeTable;
 
 use super::expand::consumer_names;
-use super::reach;
 use super::figures::{self, Figured, Known as Letters};
+use super::reach;
 use super::scenario::FeedScenario;
 use super::workload::FeedWorkload;
 use crate::record::{Expected, Subject};

@@ -84,10 +84,12 @@ mod tests {
     fn what_the_search_found_of_turns_that_end_with_a_tool_is_in_a_scenario() {
         let catalogue = Catalogue::embedded().unwrap();
         let cells = expected(&catalogue).unwrap();
-        let tool = |cell: &&Cell| cell.workload.finish == Finish::FinishTool && cell.client == "python-1.30.0";
+        let tool =
+            |cell: &&Cell| cell.workload.finish == Finish::FinishTool && cell.client == "python-1.30.0";
         let found: Vec<&Cell> = cells.iter().filter(tool).collect();
         for server in ["1.34.0", "1.36.1"] {
-            let cell = found.iter().find(|cell| cell.server == server).unwrap_or_else(|| panic!("no {server}"));
+            let cell =
+                found.iter().find(|cell| cell.server == server).unwrap_or_else(|| panic!("no {server}"));
             let said = (cell.expected.verdict, cell.expected.lost_at, cell.expected.reason.as_deref());
             assert_eq!(said, (DurableLoss, Some(Hop::Decoded), Some("extra_forbidden")), "{}", cell.id);
             let because = cell.expected.because.as_deref().unwrap_or_default();
