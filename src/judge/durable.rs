@@ -6,6 +6,8 @@ use crate::unit::Tally;
 
 /// The server wrote durable events to this client and the reply was not among them.
 const REPLY_NOT_SENT: Reason = Reason::new("reply_not_sent");
+/// The server was ended in the middle of a turn: whoever was there waits for a reply that nobody makes.
+const TURN_KILLED: Reason = Reason::new("turn_killed");
 
 /// At most one finding.
 pub(super) fn loss(evidence: &Evidence) -> Option<Finding> {
@@ -14,22 +16,34 @@ pub(super) fn loss(evidence: &Evidence) -> Option<Finding> {
     let owed = seen.completed && durables.reply_due && !durables.reply;
     // `max_by_key` takes the last of equals; the first in order is the stable choice.
     let most = durables.rejected.iter().rev().max_by_key(|(_, times)| **times);
+    // What the idle policy ended has a verdict of its own. Who cancels waits for nothing, and an error says that nothing comes.
+    let reaped = seen.reaped.is_some_and(|reaped| reaped.running);
+    let killed = if reaped { 0 } else { u64::from(seen.turns_killed) };
     let (hop, reason, frames) = match most {
         Some((reason, _)) if rejected > 0 => (place(evidence, reason), reason.clone(), rejected),
         _ if owed => (on_path(evidence, Hop::Sent), REPLY_NOT_SENT, 1),
+        _ if killed > 0 => (on_path(evidence, Hop::Produced), TURN_KILLED, killed),
         _ => return None,
     };
-    let (due, noticed) =
-        (count(durables.due, "durable event"), evidence.noticed(seen.durable_signal, frames));
+    // That a connection broke is all that tells of a server that is gone.
+    let signal =
+        if reason == TURN_KILLED { seen.durable_signal.max(seen.signal) } else { seen.durable_signal };
+    let (due, noticed) = (count(durables.due, "durable event"), evidence.noticed(signal, frames));
+    let stopped = format!("{} stopped with the server", count(killed, "turn"));
     let note = if rejected > 0 {
         let reply = if owed { "; the reply did not arrive" } else { "" };
-        format!("{rejected} of {due} lost; most stopped at `{hop}` because `{reason}`{reply}; {noticed}")
-    } else {
+        let stopped = if killed > 0 { format!("; {stopped}") } else { String::new() };
+        format!(
+            "{rejected} of {due} lost; most stopped at `{hop}` because `{reason}`{reply}{stopped}; {noticed}"
+        )
+    } else if owed {
         format!("the run finished, {due} were due and the reply was not among those that arrived; {noticed}")
+    } else {
+        format!("{stopped}, so the reply never comes; {noticed}")
     };
     let amount = Tally { frames, chars: 0 };
     let finding = evidence.finding(Verdict::DurableLoss, amount, note);
-    Some(Finding { lost_at: Some(hop), reason: Some(reason), signal: seen.durable_signal, ..finding })
+    Some(Finding { lost_at: Some(hop), reason: Some(reason), signal, ..finding })
 }
 
 /// Where a reason stops a durable event. The record counts durables by reason alone; a delta that stopped

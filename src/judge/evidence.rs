@@ -2,7 +2,7 @@
 
 use super::align::{Alignment, align};
 use super::late;
-use crate::record::{Class, Finding, Hop, HopFlow, Observation, Reason, Signal, Verdict};
+use crate::record::{Class, CutShort, Finding, Hop, HopFlow, Observation, Reason, Signal, Verdict};
 use crate::unit::Tally;
 
 /// What the detectors look at.
@@ -48,6 +48,27 @@ impl<'a> Evidence<'a> {
     pub(super) fn finding(&self, verdict: Verdict, amount: Tally, note: String) -> Finding {
         let signal = self.seen.signal;
         Finding { verdict, scope: None, lost_at: None, reason: None, signal, amount, note }
+    }
+
+    /// A loss by what anybody was told of it, and by nothing else. A run that never ends tells nobody: a reply that does not
+    /// come looks like a model that thinks, for as long as somebody waits.
+    pub(super) fn loss(signal: Signal) -> Verdict {
+        if signal == Signal::Surfaced { Verdict::LoudLoss } else { Verdict::SilentLoss }
+    }
+
+    /// What the application could notice of a loss of text. An error that is shown because it ended the run tells that the
+    /// text is not whole, whatever else became of it.
+    pub(super) fn told(&self) -> Signal {
+        match self.seen.cut {
+            Some(CutShort::Failed) => self.seen.signal.max(self.seen.durable_signal),
+            _ => self.seen.signal,
+        }
+    }
+
+    /// How the run ended, where it did not end as it should.
+    pub(super) fn cut(&self) -> Option<&'static str> {
+        let said = self.seen.cut.map_or("the run did not end normally", CutShort::sentence);
+        (!self.seen.completed).then_some(said)
     }
 
     /// Frames that stopped and should not have, those without a character included.

@@ -70,7 +70,7 @@ fn healthy(evidence: &Evidence) -> Finding {
             };
             let arrived = count(produced, "character");
             // A turn that was cut short has no end to be delivered.
-            let cut = if evidence.seen.completed { "" } else { "; the run did not end normally" };
+            let cut = evidence.cut().map(|how| format!("; {how}")).unwrap_or_default();
             let note = format!("{delivered} of {arrived} arrived in order, once{withheld}{cut}");
             evidence.finding(Verdict::Delivered, amount, note)
         }

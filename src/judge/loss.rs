@@ -3,7 +3,7 @@
 use super::align::{Kind, align};
 use super::evidence::{ClassText, Evidence, count};
 use crate::record::observation::Piece;
-use crate::record::{Figure, Finding, Hop, Reason, Scope, Signal, Verdict};
+use crate::record::{Figure, Finding, Hop, Reason, Scope};
 use crate::unit::Tally;
 
 /// A step of which no script could be made.
@@ -31,9 +31,7 @@ pub(super) fn loss(evidence: &Evidence) -> Option<Finding> {
     let amount: Tally = lost.iter().map(|class| class.amount).sum();
     let produced: u64 = shown.iter().map(|text| text.produced).sum();
     let (seen, scope) = (evidence.seen, scope(evidence, &shown, &lost));
-    let ended = seen.completed || seen.durables.reply;
-    let silent = seen.signal != Signal::Surfaced && ended;
-    let verdict = if silent { Verdict::SilentLoss } else { Verdict::LoudLoss };
+    let (signal, verdict) = (evidence.told(), Evidence::loss(evidence.told()));
     let at = heaviest(&shown);
 
     let arrived: u64 = shown.iter().map(|text| arrived(text, &lost)).sum();
@@ -44,10 +42,11 @@ pub(super) fn loss(evidence: &Evidence) -> Option<Finding> {
         _ => format!("{arrived} arrived"),
     }];
     note.extend(at.map(|(hop, reason)| format!("most stopped at `{hop}` because `{reason}`")));
-    note.extend((!ended).then(|| "the run did not end normally".to_owned()));
-    note.push(evidence.noticed(seen.signal, evidence.lost_frames()));
+    // The reply alone also ends a run, for who reads it.
+    note.extend(evidence.cut().filter(|_| !seen.durables.reply).map(str::to_owned));
+    note.push(evidence.noticed(signal, evidence.lost_frames()));
     let (lost_at, reason) = at.map(|(hop, reason)| (hop, reason.clone())).unzip();
-    Some(Finding { scope, lost_at, reason, ..evidence.finding(verdict, amount, note.join("; ")) })
+    Some(Finding { scope, lost_at, reason, signal, ..evidence.finding(verdict, amount, note.join("; ")) })
 }
 
 /// Characters of a class that came: where some were altered as well, what the ledger says of the rest.
@@ -64,8 +63,7 @@ fn arrived(text: &ClassText, lost: &[Lost]) -> u64 {
 /// A client that never got its first frame is no healthy one, even when there was no text to lose.
 pub(super) fn unattended(evidence: &Evidence) -> Option<Finding> {
     let reason = evidence.seen.unattended.clone()?;
-    let surfaced = evidence.seen.signal == Signal::Surfaced;
-    let verdict = if surfaced { Verdict::LoudLoss } else { Verdict::SilentLoss };
+    let verdict = Evidence::loss(evidence.seen.signal);
     let noticed = evidence.noticed(evidence.seen.signal, 0);
     let note = format!("the client never got a frame, because `{reason}`; {noticed}");
     let finding = evidence.finding(verdict, Tally::default(), note);
@@ -85,8 +83,7 @@ pub(super) fn underived(evidence: &Evidence) -> Option<Finding> {
     if failed == 0 {
         return None;
     }
-    let surfaced = evidence.seen.signal == Signal::Surfaced;
-    let verdict = if surfaced { Verdict::LoudLoss } else { Verdict::SilentLoss };
+    let verdict = Evidence::loss(evidence.seen.signal);
     let all = failed + count_of(Figure::ScriptsDerived);
     let noticed = evidence.noticed(evidence.seen.signal, 0);
     let note = format!("{failed} of {} could not be derived; {noticed}", count(all, "script"));

@@ -1,10 +1,11 @@
 //! Text that is all there and came at the wrong time: only at the end, or behind somebody else's trouble.
 //!
 //! Both are differences of times of one clock. The virtual one is exact. On the wall the limits are of a size that noise does
-//! not have: a quarter of a second over a quiet run of the same cell, and nine tenths of a stream of at least a second.
+//! not have: a quarter of a second over a quiet run of the same cell, and nine tenths of a stream of at least a second, or three
+//! quarters of its text.
 
 use super::align::Kind;
-use super::evidence::{ClassText, Evidence};
+use super::evidence::{ClassText, Evidence, count};
 use crate::record::{Finding, Reason, Verdict};
 use crate::unit::Tally;
 
@@ -17,13 +18,17 @@ const SHORTEST_STREAM_US: u64 = 1_000_000;
 const FEWEST_PIECES: u64 = 5;
 /// How much of the time in which the model made its text may pass before the first of it is shown, per cent.
 const HELD_PERCENT: u64 = 90;
+/// How much of the text may come together at the end once some of it was shown, per cent. Of a stream that is even what was made
+/// in its last tenth was held for no time to speak of, so it cannot be all of it.
+const REST_PERCENT: u64 = 75;
 
 /// A healthy subscriber may be delayed by so much more than without the fault, whatever its delays are.
 const SHORTEST_STALL_US: u64 = 250_000;
 /// Or by so many times its delay without the fault.
 const STALL_FACTOR: u64 = 4;
 
-/// All text came, and the first of it when the model was as good as done. Where text is missing, that is what is to be said.
+/// All text came, and most of it when the model was as good as done: either nothing was shown before, or what followed the
+/// beginning was held back and came at once. Where text is missing, that is what is to be said.
 ///
 /// Time counts from the first text that the model made, so that a model which thinks for long before its first word is no
 /// proxy that holds words back. The turns of a cell are taken together.
@@ -33,13 +38,23 @@ pub(super) fn not_streamed(evidence: &Evidence) -> Option<Finding> {
     let came = |kind| matches!(kind, Kind::Equal | Kind::Duplicated | Kind::Reordered);
     let whole = evidence.shown().all(|text| came(text.alignment.kind));
     let long = produced >= SHORTEST_STREAM_US && times.delay.count >= FEWEST_PIECES;
-    if !whole || !long || first.saturating_mul(100) < produced.saturating_mul(HELD_PERCENT) {
+    if !whole || !long {
         return None;
     }
-    let amount = evidence.shown().map(ClassText::ledger_delivered).sum();
-    let (first, produced) = (seconds(first), seconds(produced));
-    let note =
-        format!("the model streamed for {produced}, and its first text came {first} after it was made");
+    let amount: Tally = evidence.shown().map(ClassText::ledger_delivered).sum();
+    let shown: u64 = evidence.shown().map(|text| text.produced).sum();
+    let (held, span) = (times.held_chars, seconds(produced));
+    let note = if first.saturating_mul(100) >= produced.saturating_mul(HELD_PERCENT) {
+        let first = seconds(first);
+        format!("the model streamed for {span}, and its first text came {first} after it was made")
+    } else if held.saturating_mul(100) >= shown.saturating_mul(REST_PERCENT) {
+        let of = count(shown, "character");
+        format!(
+            "the model streamed for {span}, and {held} of {of} were held back and came together at the end"
+        )
+    } else {
+        return None;
+    };
     Some(Finding { reason: Some(HELD_TO_THE_END), ..evidence.finding(Verdict::NotStreamed, amount, note) })
 }
 

@@ -77,6 +77,8 @@ pub(super) fn observe(produced: Vec<Piece>, fate: impl Fn(usize, &Piece) -> Fate
         view: Some(reply.clone()),
         reply,
         completed: true,
+        cut: None,
+        turns_killed: 0,
         unattended: None,
         durables: Durables {
             due: 3,

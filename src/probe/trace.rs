@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::evidence::Queue;
 use crate::record::flow::{Class, Hop, Reason};
-use crate::record::observation::{Piece, Signal};
+use crate::record::observation::{CutShort, Piece, Signal};
 
 /// Index into the pieces that the model produced.
 pub type PieceIndex = u32;
@@ -69,9 +69,22 @@ pub struct LinkTrace {
     /// What waited for this connection.
     #[serde(default, skip_serializing_if = "Queue::is_empty")]
     pub queue: Queue,
+    /// Turns that stopped with their server after this connection had subscribed, whether or not it was still there.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub turns_killed: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(n: &u32) -> bool {
+    *n == 0
 }
 
 impl LinkTrace {
+    /// Turns of a client that stopped with their server: its first connection knows of them all.
+    pub fn killed_turns(links: &[LinkTrace]) -> u32 {
+        links.iter().map(|link| link.turns_killed).max().unwrap_or(0)
+    }
+
     /// Why not a single frame was written to this connection, if none was.
     pub fn unattended(&self) -> Option<Reason> {
         let why = match (self.refused, &self.closed) {
@@ -117,8 +130,11 @@ pub struct ServerTrace {
     pub replied_at: u64,
     /// The reply's text, once the turn ended.
     pub reply: String,
-    /// Whether the turn ended with *finished*.
+    /// Whether the last turn ended with *finished*.
     pub completed: bool,
+    /// How it ended instead, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<CutShort>,
     /// The ids of the durable events, in the order of their numbers; empty where nobody numbers them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub durable_ids: Vec<String>,

@@ -68,6 +68,10 @@ pub struct Times {
     /// From the first to the last of that text as the model made it, microseconds; zero in older files.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub produced_us: u64,
+    /// Characters of that text that were held back and came together at the end: within a tenth of that time, behind nine
+    /// tenths of it and no more than a quarter after it, each more than a tenth after it was made. Zero in older files.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub held_chars: u64,
 }
 
 /// What waited for one subscriber: in the server, on that of its connections on which most did, or in the client between its

@@ -35,7 +35,7 @@ pub use evidence::{FirstFrame, FrameText, Queue, Reaped, Spread, Times};
 pub use expectation::{Consumer, Duties, Expected, Known};
 pub use figure::{Figure, FigureLimit, Figures};
 pub use flow::{Class, Hop, HopFlow, Reason};
-pub use observation::{Durables, Observation, SideEffects, Signal, Source, Step, Subscribed};
+pub use observation::{CutShort, Durables, Observation, SideEffects, Signal, Source, Step, Subscribed};
 pub use run::{CellResult, Oracle, Ran, Run, SCHEMA, Subject, Timing, Totals};
 pub use stored::{Document, StoredError};
 pub use verdict::{Finding, Outcome, Scope, Verdict};

@@ -38,6 +38,29 @@ impl Signal {
     }
 }
 
+/// How a run ended that was not called *finished*.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CutShort {
+    /// The person cancelled it.
+    Cancelled,
+    /// An error ended it, and an event says so.
+    Failed,
+    /// It stopped where it was, and nothing says so: its process was ended, or it hangs.
+    Unended,
+}
+
+impl CutShort {
+    /// The same as the end of a sentence.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            CutShort::Cancelled => "the run was cancelled",
+            CutShort::Failed => "the run ended with an error",
+            CutShort::Unended => "the run never ended",
+        }
+    }
+}
+
 /// One piece of text as the application got it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -103,6 +126,11 @@ pub struct Durables {
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
 fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_none_of_them(n: &u32) -> bool {
     *n == 0
 }
 
@@ -193,6 +221,13 @@ pub struct Observation {
     pub view: Option<String>,
     /// Whether the run ended normally (the server said *finished*).
     pub completed: bool,
+    /// How it ended instead, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<CutShort>,
+    /// Turns in which this client attended and the server was ended: their replies were never made, and nobody says so. A
+    /// process that its consumers live in takes them with it, so a session feed counts none.
+    #[serde(default, skip_serializing_if = "is_none_of_them")]
+    pub turns_killed: u32,
     /// Why the client never got as far as its first frame, if it did not.
     pub unattended: Option<Reason>,
     /// The durable events.

@@ -25,9 +25,10 @@ pub enum Verdict {
     Leaked,
     /// The runtime's idle policy ended the server while a turn was running: the rest of the reply is never made.
     Reaped,
-    /// A durable event that the client should have got was refused or dropped.
+    /// A durable event that the client should have got was refused or dropped, or is never made because the server was ended
+    /// in the turn that owes it.
     DurableLoss,
-    /// Text missing, the run ended normally, and nothing surfaced.
+    /// Text missing, and nothing surfaced, whether or not the run ended.
     SilentLoss,
     /// Wrong text.
     Corrupted,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::escape::line as one_line;
 use super::order::distinct;
 use super::waiting::worst;
-use crate::record::{CellResult, Finding, Oracle, Outcome, Scope, Signal, Verdict};
+use crate::record::{CellResult, Finding, Hop, Oracle, Outcome, Scope, Signal, Verdict};
 
 /// What makes two findings the same for a reader.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -102,6 +102,13 @@ fn what(cell: &CellResult, finding: &Finding) -> String {
         | Verdict::NotStreamed
         | Verdict::Stalled
         | Verdict::Unbounded => finding.note.clone(),
+        // What is lost where it would be made was never a frame.
+        Verdict::DurableLoss if finding.lost_at == Some(Hop::Produced) => {
+            format!(
+                "the reply of {}",
+                if frames == 1 { "a turn".to_owned() } else { format!("{frames} turns") }
+            )
+        }
         Verdict::DurableLoss => format!("{frames} of {} durable frames", cell.durables.due),
         Verdict::Leaked => format!("{frames} frames"),
         // What is wrong need not be part of what is due.

@@ -24,8 +24,8 @@ pub fn explain(verdict: Verdict) -> Explained {
             "Nothing, unless you meant it to stream: then its profile or its release is the wrong one.",
         ),
         Verdict::SilentLoss => (
-            "Text is missing, the reply arrived or the run ended normally, and nothing surfaced. A log line is not \
-             surfacing; it is shown as the signal.",
+            "Text is missing and nothing surfaced: the reply is complete at the end, or the run never ends and nobody is told. \
+             A log line is not surfacing; it is shown as the signal.",
             "Look at `lost_at` and `reason`: the hop that dropped it is the one to change, or the change to take back.",
         ),
         Verdict::LoudLoss => (
@@ -33,9 +33,10 @@ pub fn explain(verdict: Verdict) -> Explained {
             "People will report this one. Decide whether the pair is supported at all.",
         ),
         Verdict::DurableLoss => (
-            "A durable event that the client should have got was refused or dropped: not only the stream, the \
-             conversation itself is incomplete on that client.",
-            "Look for fields that were added to durable events: strict clients refuse what they do not know.",
+            "A durable event that the client should have got was refused or dropped, or never made because the server was \
+             ended in its turn: not only the stream, the conversation itself is incomplete on that client.",
+            "Look for fields that were added to durable events: strict clients refuse what they do not know. After `turn_killed` \
+             look at what ended the server, and at who tells the person to ask again.",
         ),
         Verdict::Corrupted => (
             "The text that arrived is not the text that was streamed.",

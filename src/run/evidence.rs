@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use tokio::time::Instant;
 
 use super::handled::Handled;
+use super::held::{Came, held};
 use crate::agent_server::client::Incoming;
 use crate::agent_server::link::Onlooker;
 use crate::agent_server::profile::{Profile, ServerTraits};
@@ -79,6 +80,7 @@ impl Ends<'_> {
     /// How the text came in time. None where nothing came.
     pub(super) fn times(&self, shows: &[Class]) -> Option<Times> {
         let (mut delays, mut arrivals, mut first) = (Vec::new(), Vec::new(), None);
+        let (mut came, mut known) = (Vec::new(), BTreeSet::new());
         let counts = |piece: &Piece| piece.class != Class::Empty && shows.contains(&piece.class);
         for (origin, k) in self.read_frames() {
             let (Some(receipt), Some(at)) =
@@ -95,6 +97,10 @@ impl Ends<'_> {
             }
             if let Some(produced) = self.notes.produced_at.get(piece as usize) {
                 delays.push(micros(*produced, *at));
+                let counted = pieces.iter().filter(|piece| counts(piece));
+                let chars: u64 = counted.map(|piece| Tally::of(&piece.text).chars).sum();
+                // What comes once more was there already.
+                came.extend(known.insert(piece).then_some((*produced, *at, chars)));
             }
             arrivals.push(*at);
         }
@@ -102,11 +108,21 @@ impl Ends<'_> {
         let made = self.notes.server.produced.iter().zip(&self.notes.produced_at);
         let mut made = made.filter(|(piece, _)| counts(piece)).map(|(_, at)| *at);
         let begun = made.next();
+        let produced_us = begun.zip(made.next_back()).map_or(0, |(begun, ended)| micros(begun, ended));
+        let since = |begun: Instant| {
+            let since = move |(made, at, chars)| Came {
+                made_us: micros(begun, made),
+                at_us: micros(begun, at),
+                chars,
+            };
+            came.into_iter().map(since).collect()
+        };
         let times = Times {
             delay: Spread::of(&mut delays),
             gap: Spread::of(&mut gaps),
             first_us: begun.zip(first).map(|(begun, first)| micros(begun, first)),
-            produced_us: begun.zip(made.next_back()).map_or(0, |(begun, ended)| micros(begun, ended)),
+            produced_us,
+            held_chars: begun.map_or(0, |begun| held(since(begun), produced_us)),
         };
         (times.delay.count > 0).then_some(times)
     }

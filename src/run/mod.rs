@@ -14,6 +14,7 @@ mod fault;
 mod feed;
 pub mod feed_bench;
 mod handled;
+mod held;
 mod idle;
 pub mod live;
 pub mod live_bench;

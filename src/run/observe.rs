@@ -47,6 +47,8 @@ pub(super) fn observation(
         reply: notes.server.reply.clone(),
         view: trace.view.map(|view| without_abandoned(view, notes)),
         completed: notes.server.completed,
+        cut: notes.server.cut,
+        turns_killed: LinkTrace::killed_turns(&links),
         unattended: LinkTrace::none_attended(&links),
         durables: ledger.durables,
         flows: ledger.flows,

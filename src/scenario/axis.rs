@@ -123,6 +123,73 @@ pub(super) fn check_client(
     }
 }
 
+/// Reports a pattern of a table that no server can go by: neither a profile nor a release that one covers.
+pub(super) fn check_server_pattern(text: &Spanned<String>, names: &impl Names, faults: &mut Faults) {
+    if is_literal(text.get_ref()) {
+        return check_server(text, names, faults);
+    }
+    let all = names.server_names();
+    fits(text, text.get_ref(), "server", &all, |name| names.server(name).is_ok(), faults);
+}
+
+/// The same for clients.
+pub(super) fn check_client_pattern(text: &Spanned<String>, names: &impl Names, faults: &mut Faults) {
+    let (base, _) = split(text.get_ref());
+    if is_literal(text.get_ref()) || base == SAME {
+        return check_client(text, &[], names, faults);
+    }
+    let mut all = names.client_names();
+    all.push(SAME.to_owned());
+    fits(text, base, "client", &all, |name| names.client(name).is_ok(), faults);
+}
+
+fn fits(
+    text: &Spanned<String>,
+    base: &str,
+    what: &'static str,
+    all: &[String],
+    is_known: impl Fn(&str) -> bool,
+    faults: &mut Faults,
+) {
+    // What is no pattern at all was said.
+    let Ok(glob) = Glob::new(base) else { return };
+    if !all.iter().any(|name| glob.matches(name)) && covered(&glob, all, is_known).is_none() {
+        let all: Vec<&str> = all.iter().map(String::as_str).collect();
+        let word = base.replace(['*', '?', '[', ']', '!'], "");
+        let (pattern, hint) = (text.get_ref().clone(), hint(&word, &all));
+        faults.add(text.span(), Problem::MatchesNothing { what, pattern, hint });
+    }
+}
+
+/// A release that some profile covers and the pattern matches. A profile covers more releases than are written down anywhere, so
+/// those that there could be are tried.
+fn covered(glob: &Glob, all: &[String], is_known: impl Fn(&str) -> bool) -> Option<String> {
+    let kinds: std::collections::BTreeSet<&str> =
+        all.iter().filter_map(|name| Some(&name[..name.find(|c: char| c.is_ascii_digit())?])).collect();
+    let minors = (0..100).flat_map(|minor| (0..10).map(move |patch| format!("1.{minor}.{patch}")));
+    let releases: Vec<String> = minors.collect();
+    let each = kinds.iter().flat_map(|kind| releases.iter().map(move |release| format!("{kind}{release}")));
+    each.filter(|name| glob.matches(name)).find(|name| is_known(name))
+}
+
+/// A pattern of a table as something to ask for: itself, or where no profile goes by it a release that does.
+pub(super) fn some_server(pattern: &str, names: &impl Names) -> String {
+    some(pattern, &names.server_names(), |name| names.server(name).is_ok())
+}
+
+/// The same for clients, with the callback list.
+pub(super) fn some_client(pattern: &str, names: &impl Names) -> String {
+    let (base, list) = split(pattern);
+    join(&some(base, &names.client_names(), |name| names.client(name).is_ok()), list)
+}
+
+fn some(pattern: &str, all: &[String], is_known: impl Fn(&str) -> bool) -> String {
+    let release = Glob::new(pattern)
+        .ok()
+        .filter(|glob| !glob.is_literal() && !all.iter().any(|name| glob.matches(name)));
+    release.and_then(|glob| covered(&glob, all, is_known)).unwrap_or_else(|| pattern.to_owned())
+}
+
 fn unknown(text: &Spanned<String>, error: Option<ProfileError>, all: &[String], faults: &mut Faults) {
     let Some(error) = error else { return };
     let (message, hint) = match &error {

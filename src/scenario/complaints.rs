@@ -191,6 +191,81 @@ fn a_pattern_that_names_nothing_is_a_typing_error() {
 }
 
 #[test]
+fn a_pattern_that_matches_nothing_is_a_typing_error() {
+    let expect = |axis: &str| and(&format!("[[expect]]\n{axis}\nverdict = \"delivered\""));
+    complains(
+        &expect("workload = [\"c*\", \"cat*\"]"),
+        "s.toml:10:19",
+        &["no workload of this file matches `cat*`", "did you mean `chat`"],
+    );
+    complains(
+        &expect("mutation = \"-sorc?\""),
+        "s.toml:10:12",
+        &["no mutation of this scenario matches `-sorc?`", "`-source`"],
+    );
+    complains(
+        &expect("fault = \"ab*\""),
+        "s.toml:10:9",
+        &["no fault of this scenario matches `ab*`", "`none`"],
+    );
+    complains(&expect("server = \"2.*\""), "s.toml:10:10", &["no server matches `2.*`"]);
+    complains(
+        &expect("client = \"browsr-*\""),
+        "s.toml:10:10",
+        &["no client matches `browsr-*`", "did you mean `browser-"],
+    );
+    let budget = and("[[budget]]\nserver = \"1.58,*\"\nlog_lines = 1");
+    complains(&budget, "s.toml:10:10", &["no server matches `1.58,*`"]);
+    let known = "[[known]]\nclient = \"pyton-*\"\nverdict = \"silent_loss\"\nreason = \"r\"\nlink = \"l\"\n\
+                 expires = 2027-03-01";
+    complains(&and(known), "s.toml:10:10", &["no client matches `pyton-*`", "did you mean `python-"]);
+    // Releases that a profile covers go by no profile's name.
+    for axis in ["server = \"1.50.*\"", "server = \"1.1[0-9].*\"", "client = \"python-1.47.*\""] {
+        read(&expect(axis)).unwrap_or_else(|e| panic!("{axis}: {e}"));
+    }
+}
+
+#[test]
+fn a_table_that_counts_for_no_cell_is_reported_whatever_is_asked_for() {
+    let expect = |axis: &str| format!("[[expect]]\n{axis}\nverdict = \"delivered\"\n");
+    let nothing =
+        "no cell of this scenario matches this [[expect]], whatever servers and clients are asked for";
+    let left_out = "[[exclude]]\nmutation = \"-source\"\n".to_owned() + &expect("mutation = \"-source\"");
+    complains(&and(&left_out), "s.toml:11:1", &[nothing, "correct them, or delete the table"]);
+    let budget = "[[exclude]]\nmutation = \"-source\"\n[[budget]]\nmutation = \"-*\"\nlog_lines = 1";
+    complains(&and(budget), "s.toml:11:1", &["matches this [[budget]]"]);
+    let behind = expect("client = \"python-*\"") + &expect("client = \"python-1.58.2\"");
+    complains(&and(&behind), "s.toml:12:1", &["this [[expect]] never counts", "the special ones come first"]);
+    // The other way about both count. Servers and clients that only a selection asks for count, and budgets count side by side.
+    let budgets =
+        "[[budget]]\nlog_lines = 1\n[[budget]]\nserver = \"1.58.2\"\nserialisations_per_token = 1\n";
+    for right in [
+        expect("client = \"python-1.58.2\"") + &expect("client = \"python-*\""),
+        expect("server = \"1.43.1\"\nclient = \"browser-1.20.0\""),
+        expect("client = \"python-1.55.1/token_callbacks\"") + &expect("client = \"python-1.55.1\""),
+        expect("client = \"python-*/*\""),
+        budgets.to_owned(),
+    ] {
+        read(&and(&right)).unwrap_or_else(|e| panic!("{right}\n{e}"));
+    }
+}
+
+#[test]
+fn what_no_cell_has_is_reported() {
+    let spare = "[workload.spare]\ntokens = [{ text = \"a\" }]";
+    complains(
+        &and(spare),
+        "s.toml:9:11",
+        &["workload `spare` is in no cell", "list it in `workloads`, or delete it"],
+    );
+    read(&and(spare).replace("[\"chat\"]", "[\"chat\", \"spare\"]")).unwrap();
+    let fault = and("[[fault.cut]]\nkind = \"abort\"\nat = \"token 2\"");
+    complains(&fault, "s.toml:9:9", &["fault `cut` is in no cell", "list it in `faults`"]);
+    let listed = fault.replace("workloads =", "faults = [\"none\", \"cut\"]\nworkloads =");
+    read(&listed).unwrap_or_else(|e| panic!("{e}"));
+}
+
+#[test]
 fn words_from_closed_lists_get_the_nearest() {
     let expect = |line: &str| and(&format!("[[expect]]\nverdict = \"silent_loss\"\n{line}"));
     complains(

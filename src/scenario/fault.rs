@@ -49,8 +49,10 @@ pub(super) fn read<N: Names>(
     faults: &mut Faults,
 ) -> Vec<FaultSet> {
     let mut defined: Vec<FaultSet> = vec![FaultSet::none()];
+    let mut places = Vec::new();
     for (name, sections) in file.named_lists("fault", faults) {
         let word = name.get_ref().clone();
+        places.push((word.clone(), name.span()));
         if word == FaultSet::NONE || word.contains(['/', ',', ' ', '*', '+']) {
             let allowed = "a word without blanks, `/`, `,`, `*` and `+`, and not `none`".to_owned();
             faults.add(name.span(), Problem::OutOfRange { key: "fault".to_owned(), allowed });
@@ -65,7 +67,13 @@ pub(super) fn read<N: Names>(
             defined.push(FaultSet { name: word, faults: Arc::default() });
         }
     }
-    let Some(listed) = file.list("faults", faults) else { return vec![FaultSet::none()] };
+    let is_sound = faults.is_empty();
+    let listed = if file.value("faults").is_none() {
+        vec![Spanned::new(0..0, FaultSet::NONE.to_owned())]
+    } else {
+        let Some(listed) = file.list("faults", faults) else { return vec![FaultSet::none()] };
+        listed
+    };
     let mut used: Vec<FaultSet> = Vec::new();
     for name in listed {
         let known: Vec<String> = defined.iter().map(|set| set.name.clone()).collect();
@@ -74,6 +82,10 @@ pub(super) fn read<N: Names>(
             faults.add(name.span(), Problem::Repeated { what: "fault", name: name.get_ref().clone() });
         }
         used.extend(defined.iter().find(|set| set.name == *name.get_ref()).cloned());
+    }
+    if is_sound && faults.is_empty() {
+        let idle = places.iter().filter(|(name, _)| used.iter().all(|set| set.name != *name));
+        super::parse::unused("fault", idle.map(|(name, span)| (name, span.clone())), faults);
     }
     used
 }

@@ -39,7 +39,9 @@
 //! | `[[known]]` | patterns, `verdict`, `reason`, `link`, `expires` (a date), and if wanted `lost_at` |
 //!
 //! Patterns are `server`, `client`, `workload`, `mutation` and `fault`, each a glob or a list of globs. A party goes by the
-//! name asked for and by its profile's name, and a client that its server ships also by `python@same`.
+//! name asked for and by its profile's name, and a client that its server ships also by `python@same`. A pattern that names
+//! nothing is an error, and so is a table that counts for no cell under any selection of servers and clients, and a workload or
+//! a fault that no cell has.
 //!
 //! # Budgets
 //!
@@ -140,6 +142,7 @@ mod oracle;
 mod parse;
 mod pattern;
 mod problem;
+mod reach;
 mod rule;
 mod schema;
 mod section;

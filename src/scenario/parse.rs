@@ -1,6 +1,7 @@
 //! From the text of a file to a [`Scenario`], or to everything that is wrong with it.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use super::load::{Scenario, stem};
 use super::names::Names;
 use super::pattern::Glob;
 use super::problem::Problem;
+use super::reach;
 use super::rule::Axes;
 use super::section::{Faults, Section, hint};
 use super::traits::{self, Refused, Under};
@@ -139,8 +141,7 @@ fn read(
         |section, faults| axes(section, &known, faults),
         faults,
     );
-    file.finish(faults);
-    Some(Scenario {
+    let scenario = Scenario {
         name: stem(path).to_owned(),
         question: question?,
         seen,
@@ -160,7 +161,12 @@ fn read(
         exclude,
         expect,
         known: failures,
-    })
+    };
+    if faults.is_empty() {
+        reach::check(&scenario, names, &mut file, faults);
+    }
+    file.finish(faults);
+    Some(scenario)
 }
 
 /// Where what it asks about was seen.
@@ -219,9 +225,10 @@ pub(super) fn workloads<T>(
     read: impl Fn(&str, Section<'_>, &mut Faults) -> Option<T>,
     faults: &mut Faults,
 ) -> (Vec<String>, Vec<Arc<T>>) {
-    let mut defined = Vec::new();
+    let (mut defined, mut places) = (Vec::new(), Vec::new());
     let mut sound: Vec<(String, Arc<T>)> = Vec::new();
     for (name, section) in file.named("workload", faults) {
+        places.push(name.span());
         let name = name.into_inner();
         sound.extend(read(&name, section, faults).map(|workload| (name.clone(), Arc::new(workload))));
         defined.push(name);
@@ -238,7 +245,23 @@ pub(super) fn workloads<T>(
             faults.add(name.span(), Problem::Repeated { what: "workload", name: word });
         }
     }
+    // Without a list, or with a name in it that is none, it is not known what was meant.
+    if faults.is_empty() {
+        unused("workload", defined.iter().zip(places).filter(|(name, _)| !seen.contains(*name)), faults);
+    }
     (defined, used)
+}
+
+/// Reports definitions that the list of their kind does not name.
+pub(super) fn unused<'a>(
+    what: &'static str,
+    definitions: impl Iterator<Item = (&'a String, Range<usize>)>,
+    faults: &mut Faults,
+) {
+    for (name, span) in definitions {
+        let hint = format!("list it in `{what}s`, or delete it");
+        faults.add(span, Problem::Unused { what, name: name.clone(), hint });
+    }
 }
 
 fn mutations(file: &mut Section<'_>, faults: &mut Faults) -> Vec<Mutation> {
@@ -273,14 +296,18 @@ fn plain<N: Names>(
     read.collect()
 }
 
-/// The patterns of one table. A literal that names nothing is a typing error, and is reported as one.
+/// The patterns of one table. One that names nothing is a typing error, and is reported as one.
 fn axes<N: Names>(section: &mut Section<'_>, known: &Terms<'_, N>, faults: &mut Faults) -> Axes {
     let mut globs = |key, faults: &mut Faults, check: &dyn Fn(&Spanned<String>, &mut Faults)| {
         globs(section, key, check, faults)
     };
     Axes {
-        server: globs("server", faults, &|text, faults| axis::check_server(text, known.names, faults)),
-        client: globs("client", faults, &|text, faults| axis::check_client(text, &[], known.names, faults)),
+        server: globs("server", faults, &|text, faults| {
+            axis::check_server_pattern(text, known.names, faults);
+        }),
+        client: globs("client", faults, &|text, faults| {
+            axis::check_client_pattern(text, known.names, faults);
+        }),
         workload: globs("workload", faults, &|text, faults| {
             listed(text, "workload of this file", &known.workloads, faults);
         }),
@@ -294,7 +321,7 @@ fn axes<N: Names>(section: &mut Section<'_>, known: &Terms<'_, N>, faults: &mut 
     }
 }
 
-/// The patterns under one key; what names one thing only is handed to `check`.
+/// The patterns under one key, each handed to `check`.
 pub(super) fn globs(
     section: &mut Section<'_>,
     key: &'static str,
@@ -305,9 +332,7 @@ pub(super) fn globs(
     for text in section.one_or_more(key, faults) {
         match Glob::new(text.get_ref()) {
             Ok(glob) => {
-                if glob.is_literal() {
-                    check(&text, faults);
-                }
+                check(&text, faults);
                 globs.push(glob);
             }
             Err(e) => {
@@ -319,12 +344,21 @@ pub(super) fn globs(
     globs
 }
 
+/// Reports a name, or a pattern over names, that is none of those that there are.
 pub(super) fn listed(text: &Spanned<String>, what: &'static str, all: &[String], faults: &mut Faults) {
-    if !all.contains(text.get_ref()) {
-        let word = text.get_ref().clone();
-        let hint = hint(&word, &all.iter().map(String::as_str).collect::<Vec<_>>());
-        faults.add(text.span(), Problem::UnknownWord { what, word, hint });
+    let word = text.get_ref().clone();
+    let Ok(glob) = Glob::new(&word) else { return };
+    if all.iter().any(|name| glob.matches(name)) {
+        return;
     }
+    let words: Vec<&str> = all.iter().map(String::as_str).collect();
+    let problem = if glob.is_literal() {
+        Problem::UnknownWord { what, hint: hint(&word, &words), word }
+    } else {
+        let hint = hint(&word.replace(['*', '?', '[', ']', '!'], ""), &words);
+        Problem::MatchesNothing { what, pattern: word, hint }
+    };
+    faults.add(text.span(), problem);
 }
 
 fn written(mutations: &[Mutation]) -> Vec<String> {

@@ -73,6 +73,38 @@ pub enum Problem {
         /// The glob.
         pattern: String,
     },
+    /// A pattern that matches none of the names that there can be.
+    #[error("no {what} matches `{pattern}`")]
+    MatchesNothing {
+        /// What was looked for: `server`, `workload of this file`.
+        what: &'static str,
+        /// The pattern.
+        pattern: String,
+        /// The nearest names, or all.
+        hint: String,
+    },
+    /// A table that no cell matches.
+    #[error("no cell of this scenario matches this [[{list}]], whatever servers and clients are asked for")]
+    PicksNothing {
+        /// `expect`, `budget`.
+        list: &'static str,
+    },
+    /// A table behind others of its list that match all of its cells.
+    #[error("this [[{list}]] never counts: earlier ones match every cell that it matches")]
+    Shadowed {
+        /// `expect` or `known`.
+        list: &'static str,
+    },
+    /// A definition that no cell has.
+    #[error("{what} `{name}` is in no cell")]
+    Unused {
+        /// `workload` or `fault`.
+        what: &'static str,
+        /// Its name.
+        name: String,
+        /// What would put it to use, or take it away.
+        hint: String,
+    },
     /// A word from a closed list, or a name that this file defines.
     #[error("`{word}` is no {what}")]
     UnknownWord {
@@ -207,6 +239,8 @@ impl Problem {
             | Problem::BadLimit { hint, .. }
             | Problem::BadForm { hint, .. }
             | Problem::Unreached { hint, .. }
+            | Problem::MatchesNothing { hint, .. }
+            | Problem::Unused { hint, .. }
             | Problem::UnknownWord { hint, .. } => hint,
             Problem::BadMoment { expected, .. } => expected,
             Problem::OtherSubject { .. } => "`skewlab matrix` and `skewlab plan` run both subjects",
@@ -218,6 +252,12 @@ impl Problem {
             }
             Problem::BadPattern { .. } => "`*` matches within one name, `**` is a path component of its own",
             Problem::NoMatch { .. } => "globs are matched against the profile names; write a release in full",
+            Problem::PicksNothing { .. } => {
+                "each of its patterns names something, and no cell has all of it: correct them, or delete the table"
+            }
+            Problem::Shadowed { .. } => {
+                "the first that matches a cell counts, so the special ones come first"
+            }
             Problem::TokenSource { .. } => {
                 "tokens = [{ text = \"Hel\" }], or generate = { count = 200, classes = [\"text\"], seed = 1 }"
             }

@@ -13,6 +13,8 @@ pub const SHIPPED: &[(&str, &str)] = files!(
     "frame-mutants",
     "bus-split",
     "side-effects",
+    "finish-tool",
+    "cut-short",
     "session-feed",
     "drift",
     "drift-contained",

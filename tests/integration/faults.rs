@@ -168,14 +168,57 @@ fn half_open_is_noticed_by_who_pings_and_by_nobody_else() {
 
 #[test]
 fn a_server_that_is_replaced_keeps_its_log_and_loses_its_turn() {
-    let body = one("kind = \"restart\"\ndown = \"2s\"\nat = \"token 10\"")
-        + &one("kind = \"say\"\nat = \"token 10\"")
-            .replace("at = \"token 10\"", "after = \"turn\"\nby = \"40s\"");
-    let run = cells(&body);
+    let restart = one("kind = \"restart\"\ndown = \"2s\"\nat = \"token 10\"");
+    let again = one("kind = \"say\"\nafter = \"turn\"\nby = \"40s\"");
+    for (body, replied) in [(&restart, false), (&(restart.clone() + &again), true)] {
+        let run = cells(body);
+        for client in ["python-1.58.2", "browser-1.20.0", "typescript-1.39.0"] {
+            let (cell, found) = (of(&run, client), worst(&run, client));
+            // All that the model had made arrived, and the reply to it never will.
+            assert_eq!(cell.findings.len(), 1, "{client}: {:?}", cell.findings);
+            assert_eq!((found.verdict, found.lost_at), (Verdict::DurableLoss, Some(Hop::Produced)));
+            assert_eq!(found.reason.as_ref().map(Reason::as_str), Some("turn_killed"), "{client}");
+            let told = if client == "browser-1.20.0" { Signal::Surfaced } else { Signal::None };
+            assert_eq!(found.signal, told, "{client}: {}", found.note);
+            assert_eq!(cell.durables.reply, replied, "{client}: the second turn has a reply");
+        }
+    }
+    // Who comes when the server is back is owed nothing, and neither is anybody of whom no turn was running.
+    let later = restart + &one("kind = \"join\"\nat = \"30s\"") + &again;
+    let run = cells(&later);
+    let found = &of(&run, "python-1.58.2").findings;
+    assert!(
+        found.iter().all(|f| f.verdict == Verdict::SilentLoss),
+        "what was said before it came: {found:?}"
+    );
+    let between = one("kind = \"restart\"\ndown = \"2s\"\nafter = \"turn\"\nby = \"1s\"");
     for client in ["python-1.58.2", "browser-1.20.0", "typescript-1.39.0"] {
-        let cell = of(&run, client);
-        assert!(cell.findings[0].verdict.is_healthy(), "{client}: {}", cell.findings[0].note);
-        assert!(cell.durables.reply, "{client}: the second turn has a reply");
+        let found = worst(&cells(&between), client).clone();
+        assert!(found.verdict.is_healthy(), "{client}: {}", found.note);
+    }
+}
+
+#[test]
+fn a_loss_in_a_run_without_an_end_is_silent_unless_somebody_is_told() {
+    let lost = one("kind = \"abort\"\nat = \"token 5\"");
+    let said = |end: &str, client: &str| {
+        let run = cells(&(lost.clone() + &one(end)));
+        let of_text = |f: &&Finding| matches!(f.verdict, Verdict::SilentLoss | Verdict::LoudLoss);
+        let found = of(&run, client).findings.iter().find(of_text).unwrap();
+        (found.verdict, found.signal, found.note.clone())
+    };
+    for (end, how) in [
+        ("kind = \"restart\"\ndown = \"2s\"\nat = \"token 12\"", "the run never ended"),
+        ("kind = \"cancel\"\nat = \"token 12\"", "the run was cancelled"),
+        ("kind = \"provider_error\"\nat = \"token 12\"", "the run ended with an error"),
+    ] {
+        let (verdict, signal, note) = said(end, "python-1.58.2");
+        assert_eq!((verdict, signal), (Verdict::SilentLoss, Signal::None), "{note}");
+        assert!(note.ends_with(&format!("{how}; the application could notice nothing")), "{note}");
+        // The page has a banner.
+        let (verdict, signal, note) = said(end, "browser-1.20.0");
+        assert_eq!((verdict, signal), (Verdict::LoudLoss, Signal::Surfaced), "{note}");
+        assert!(note.contains(how), "{note}");
     }
 }
 
@@ -222,6 +265,52 @@ fn a_retry_streams_from_the_beginning_and_stands_twice_where_nothing_replaces_it
         assert_eq!(found.reason.as_ref().map(Reason::as_str), Some("attempt_superseded"), "{client}");
     }
     assert!(!worst(&run, "browser-1.4.0").verdict.is_healthy());
+}
+
+#[test]
+fn a_proxy_that_shows_one_token_and_holds_the_rest_is_no_stream() {
+    let held = |fault: &str, client: &str| {
+        let found = of(&cells(&one(fault)), client).findings.clone();
+        found.into_iter().find(|f| f.reason.as_ref().is_some_and(|r| r.as_str() == "held_to_the_end"))
+    };
+    let clients = ["python-1.58.2", "typescript-1.39.0", "browser-1.20.0", "browser-session"];
+    for client in clients {
+        let found = held("kind = \"buffer\"\nuntil = \"turn\"\nat = \"token 2\"", client);
+        let found = found.unwrap_or_else(|| panic!("{client}"));
+        assert_eq!(found.verdict, Verdict::NotStreamed, "{client}: {}", found.note);
+        assert!(found.note.ends_with("were held back and came together at the end"), "{}", found.note);
+    }
+    for neighbour in [
+        // Half of it was shown as it was made.
+        "kind = \"buffer\"\nuntil = \"turn\"\nat = \"token 20\"",
+        // It lets go while the model still streams; it clusters; every frame is late, and by as much as the next.
+        "kind = \"stall\"\nfor = \"3s\"\nat = \"token 2\"",
+        "kind = \"stall\"\nfor = \"20s\"\nat = \"token 2\"",
+        "kind = \"buffer\"\nfor = \"500ms\"",
+        "kind = \"delay\"\nlane = \"deltas\"\nfor = \"2s\"",
+        // A reader that is slower than the model all the time.
+        "kind = \"slow\"\nbytes_per_s = 1000",
+    ] {
+        for client in clients {
+            let found = held(neighbour, client);
+            assert_eq!(found, None, "{client}: {neighbour}");
+        }
+    }
+    // A model that thinks after its first word, and then says the rest at once, has held nothing back.
+    let thinks = file(&one("kind = \"fragment\"\nbytes = 64"));
+    let text = std::fs::read_to_string(&thinks.1).unwrap();
+    let tokens = "tokens = [{ text = \"Well, \" }, { text = \"the \", stall_s = 9 }, { text = \"answer \", repeat = 30 }]";
+    let text = text.replace("rate = 6.5", "rate = 200").replace("generate = { count = 40 }", tokens);
+    std::fs::write(&thinks.1, text).unwrap();
+    let plan = Plan::of(
+        &[thinks.1.to_str().unwrap().to_owned()],
+        &Selection::default(),
+        &Catalogue::embedded().unwrap(),
+    );
+    let run = run(&plan.unwrap(), 1, 2);
+    for client in clients {
+        assert_eq!(worst(&run, client).verdict, Verdict::Delivered, "{client}: {}", worst(&run, client).note);
+    }
 }
 
 #[test]

@@ -62,7 +62,7 @@ pub(crate) fn hostile(result: Value) -> Document {
 /// What others put into a cell: a frame, and times.
 fn with_evidence(mut run: Run) -> Run {
     let (delay, gap) = (Spread::of(&mut [0, 90, 1500]), Spread::of(&mut [20_000, 20_000]));
-    let times = Times { delay, gap, first_us: Some(90), produced_us: 40_000 };
+    let times = Times { delay, gap, first_us: Some(90), produced_us: 40_000, held_chars: 0 };
     run.timing.cell_times = vec![Some(times); run.cells.len()];
     for (at, cell) in run.cells.iter_mut().enumerate() {
         let kind = |kind: &str| {

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::net::PeerId;
 use crate::probe::trace::{LinkTrace, Origin, PieceIndex, ServerTrace, Stopped};
-use crate::record::{Class, Hop, Reason};
+use crate::record::{Class, CutShort, Hop, Reason};
 
 /// The notes of one server.
 #[derive(Debug, Clone, Default)]
@@ -71,8 +71,21 @@ impl Notes {
         self.superseded.push(from..self.server.produced.len());
     }
 
-    /// A turn begins: what is in no reply by now will be in none.
+    /// A turn stops where it is, because its server does: whoever has subscribed by now waits for a reply that nobody makes.
+    pub(super) fn killed(&mut self) {
+        for link in self.links.values_mut().filter(|link| link.joined_after.is_some()) {
+            link.turns_killed += 1;
+        }
+    }
+
+    /// A turn ended: as *finished*, or as said.
+    pub(super) fn ends(&mut self, cut: Option<CutShort>) {
+        (self.server.completed, self.server.cut) = (cut.is_none(), cut);
+    }
+
+    /// A turn begins: what is in no reply by now will be in none, and until it ends it has not.
     pub(super) fn begins(&mut self) {
+        self.ends(Some(CutShort::Unended));
         let left = self.server.produced[self.covered..].iter().filter(|piece| piece.class == Class::Text);
         let left: String = left.map(|piece| piece.text.as_str()).collect();
         self.abandoned.push_str(&left);

@@ -23,15 +23,38 @@ fn a_total_silent_loss() {
 }
 
 #[test]
-fn a_loss_that_surfaces_or_ends_the_run_is_loud() {
+fn a_loss_that_surfaces_is_loud_and_a_run_without_an_end_tells_nobody() {
     let mut seen = observe(reply(), |i, _| if i > 2 { Stops(Hop::Received, "closed") } else { Arrives });
     only(&seen, Verdict::SilentLoss, "closed");
     (seen.signal, seen.surfaced) = (Signal::Surfaced, vec!["close 1013".to_owned()]);
     let finding = only(&seen, Verdict::LoudLoss, "closed");
     assert!(finding.note.ends_with("the application was told: close 1013"), "{}", finding.note);
+    // Nobody knows of a reply that does not come whether it will.
     (seen.signal, seen.completed, seen.durables.reply) = (Signal::None, false, false);
+    for (cut, said) in [
+        (None, "the run did not end normally"),
+        (Some(CutShort::Unended), "the run never ended"),
+        (Some(CutShort::Cancelled), "the run was cancelled"),
+        (Some(CutShort::Failed), "the run ended with an error"),
+    ] {
+        seen.cut = cut;
+        let finding = only(&seen, Verdict::SilentLoss, "closed");
+        assert!(
+            finding.note.ends_with(&format!("{said}; the application could notice nothing")),
+            "{finding:?}"
+        );
+        assert_eq!(finding.signal, Signal::None);
+    }
+    // An error that ended the run and is shown says that the text is not whole; one that did not is about something else.
+    (seen.durable_signal, seen.surfaced) = (Signal::Surfaced, vec!["error banner: overloaded".to_owned()]);
     let finding = only(&seen, Verdict::LoudLoss, "closed");
-    assert!(finding.note.contains("did not end normally"));
+    assert_eq!(finding.signal, Signal::Surfaced);
+    assert!(finding.note.ends_with("the application was told: error banner: overloaded"), "{}", finding.note);
+    seen.cut = Some(CutShort::Unended);
+    only(&seen, Verdict::SilentLoss, "closed");
+    // A connection that broke for all to see is loud without an end as well.
+    seen.signal = Signal::Surfaced;
+    only(&seen, Verdict::LoudLoss, "closed");
 }
 
 #[test]

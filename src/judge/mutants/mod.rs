@@ -11,7 +11,8 @@ use super::judge;
 use super::sample::{Arrives, Fate, Stops, Twice, healthy, observe, reply, text, thought};
 use crate::record::observation::Piece;
 use crate::record::{
-    Class, Consumer, Duties, Figure, Finding, Hop, HopFlow, Observation, Reason, Scope, Signal, Verdict,
+    Class, Consumer, CutShort, Duties, Figure, Finding, Hop, HopFlow, Observation, Reason, Scope, Signal,
+    Verdict,
 };
 use crate::unit::Tally;
 
@@ -122,8 +123,52 @@ fn a_refused_durable_event_is_a_loss_however_the_text_fared() {
 fn a_reply_that_never_came_is_a_durable_loss() {
     let finding = only(&changed(|seen| seen.durables.reply = false), Verdict::DurableLoss, "reply_not_sent");
     assert_eq!((finding.lost_at, finding.amount), (Some(Hop::Sent), tally(1, 0)));
-    // Its healthy neighbours: the run did not finish, or there was nothing to say.
+    // Its healthy neighbours: the run was cancelled or failed, or there was nothing to say.
     only(&changed(|seen| (seen.durables.reply, seen.completed) = (false, false)), Verdict::Delivered, "");
+}
+
+#[test]
+fn a_turn_that_stops_with_its_server_owes_a_reply() {
+    let cut = |seen: &mut Observation, how| {
+        (seen.completed, seen.cut, seen.view) = (false, Some(how), None);
+        (seen.durables.reply_due, seen.durables.reply) = (false, false);
+    };
+    let mut killed = changed(|seen| {
+        cut(seen, CutShort::Unended);
+        seen.turns_killed = 1;
+    });
+    let finding = only(&killed, Verdict::DurableLoss, "turn_killed");
+    assert_eq!(
+        (finding.lost_at, finding.amount, finding.signal),
+        (Some(Hop::Produced), tally(1, 0), Signal::None)
+    );
+    assert_eq!(
+        finding.note,
+        "1 turn stopped with the server, so the reply never comes; the application could notice nothing"
+    );
+    // That the connection broke is shown, and the reply is lost all the same.
+    (killed.signal, killed.surfaced) = (Signal::Surfaced, vec!["banner: 1006".to_owned()]);
+    let finding = only(&killed, Verdict::DurableLoss, "turn_killed");
+    assert!(
+        finding.signal == Signal::Surfaced && finding.note.ends_with("told: banner: 1006"),
+        "{finding:?}"
+    );
+    // The next turn has its reply; this one still has none.
+    let again = changed(|seen| seen.turns_killed = 1);
+    only(&again, Verdict::DurableLoss, "turn_killed");
+    // What was refused as well takes the blame, and the turn is named.
+    killed.durables.rejected = [(Reason::new("unread"), 2)].into();
+    let finding = only(&killed, Verdict::DurableLoss, "unread");
+    assert!(finding.note.contains("because `unread`; 1 turn stopped with the server; "), "{}", finding.note);
+    // Who cancels waits for nothing, an error says that nothing comes, and who was not there is owed nothing.
+    for (how, said) in [
+        (CutShort::Cancelled, "the run was cancelled"),
+        (CutShort::Failed, "the run ended with an error"),
+        (CutShort::Unended, "the run never ended"),
+    ] {
+        let finding = only(&changed(|seen| cut(seen, how)), Verdict::Delivered, "");
+        assert_eq!(finding.note, format!("23 of 23 characters arrived in order, once; {said}"));
+    }
 }
 
 #[test]

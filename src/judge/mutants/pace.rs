@@ -8,7 +8,13 @@ const S: u64 = 1_000_000;
 /// How six pieces came: each this late, the first of them so long after the model's first, of so long a stream.
 fn times(delay_us: u64, first_us: u64, produced_us: u64) -> Times {
     let spread = |us| Spread::of(&mut [us; 6]);
-    Times { delay: spread(delay_us), gap: spread(produced_us / 6), first_us: Some(first_us), produced_us }
+    Times {
+        delay: spread(delay_us),
+        gap: spread(produced_us / 6),
+        first_us: Some(first_us),
+        produced_us,
+        held_chars: 0,
+    }
 }
 
 #[test]
@@ -81,6 +87,33 @@ fn text_that_comes_only_at_the_end_is_not_streamed() {
 }
 
 #[test]
+fn text_of_which_the_rest_is_held_to_the_end_is_not_streamed() {
+    // 23 characters; the first came at once.
+    let with = |held_chars, produced_us| {
+        changed(|seen| seen.times = Some(Times { held_chars, ..times(S, 0, produced_us) }))
+    };
+    let finding = only(&with(18, 2 * S), Verdict::NotStreamed, "held_to_the_end");
+    assert_eq!(
+        finding.note,
+        "the model streamed for 2000 ms, and 18 of 23 characters were held back and came together at the end"
+    );
+    for neighbour in [
+        with(17, 2 * S),
+        with(18, S - 1),
+        changed(|seen| {
+            let few = Times { held_chars: 18, ..times(S, 0, 2 * S) };
+            seen.times = Some(Times { delay: Spread::of(&mut [S; 4]), ..few });
+        }),
+    ] {
+        only(&neighbour, Verdict::Delivered, "");
+    }
+    // Where text is missing, that is what is to be said.
+    let mut lost = observe(reply(), |i, _| if i < 1 { LOST } else { Arrives });
+    lost.times = Some(Times { held_chars: 19, ..times(S, 0, 2 * S) });
+    only(&lost, Verdict::SilentLoss, "unknown_kind");
+}
+
+#[test]
 fn a_subscriber_that_waits_for_another_one_is_stalled() {
     let with = |now: u64, quiet: Option<u64>| {
         changed(|seen| {
@@ -134,7 +167,7 @@ fn a_queue_without_a_limit_that_grows_is_unbounded() {
 fn a_server_that_is_ended_in_the_middle_of_a_turn_was_reaped() {
     let reaped = Reaped { at_ms: 1_260_000, idle_s: 1_259, running: true };
     let mut seen = changed(|seen| seen.reaped = Some(reaped));
-    seen.completed = false;
+    (seen.completed, seen.turns_killed) = (false, 1);
     (seen.durables.reply_due, seen.durables.reply, seen.view) = (false, false, None);
     let finding = only(&seen, Verdict::Reaped, "looked_idle");
     assert!(

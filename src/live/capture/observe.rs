@@ -88,6 +88,9 @@ pub fn observe(capture: &Capture, seated: &Seated<'_>) -> Observation {
         reply: server.reply.clone(),
         view,
         completed: server.completed,
+        cut: server.cut,
+        // A package is not ended in a turn; where its reply is not in the log it is due all the same.
+        turns_killed: 0,
         unattended: link.unattended(),
         durables: ledger.durables,
         flows: ledger.flows,

@@ -10,7 +10,7 @@ use super::placing::Placing;
 use crate::live::tap::{Side, WireSocket};
 use crate::probe::trace::{LinkTrace, Origin, ServerTrace, Stopped};
 use crate::record::observation::Piece;
-use crate::record::{Class, Hop, Reason};
+use crate::record::{Class, CutShort, Hop, Reason};
 use crate::wire::DELTA_KIND;
 
 /// A piece that no frame on the wire carried.
@@ -69,6 +69,7 @@ pub(super) fn wired(capture: &Capture, status: &str, events: &[Value], fails: bo
         replied_at: if owed { durables } else { replied_at },
         reply: reply.map(reply_text).unwrap_or_default(),
         completed: status == FINISHED,
+        cut: cut(status),
         ..ServerTrace { produced, ..ServerTrace::default() }
     };
     let mut link =
@@ -117,6 +118,16 @@ pub(super) fn wired(capture: &Capture, status: &str, events: &[Value], fails: bo
     close(&mut link, &capture.sockets);
     link.joined_after = joined(events, &frames, &link);
     Wired { server, link, frames, faults }
+}
+
+/// How a run ended that a server says this of.
+fn cut(status: &str) -> Option<CutShort> {
+    match status {
+        FINISHED => None,
+        "error" | "stuck" => Some(CutShort::Failed),
+        "paused" => Some(CutShort::Cancelled),
+        _ => Some(CutShort::Unended),
+    }
 }
 
 /// What cannot be where a turn went as the rig meant it: the model sent all that it was to send.

@@ -61,6 +61,9 @@ fn observation(plan: &Plan<'_>, played: Played) -> Observation {
         reply: played.reply,
         view: played.view,
         completed: played.completed,
+        cut: played.cut,
+        // Whoever listens lives in the process that is killed, and whoever reads the log waits for nothing.
+        turns_killed: 0,
         unattended: None,
         durables: played.durables,
         flows: books.flows,

@@ -198,3 +198,27 @@ fn traits_are_tried_on_every_variant() {
     );
     complains(&and("[traits.bus]\ncontained = 3"), "s.toml:11:13", &["invalid type"]);
 }
+
+#[test]
+fn patterns_and_tables_that_count_for_nothing_are_reported() {
+    let expect = |patterns: &str| format!("[[expect]]\n{patterns}\nverdict = \"delivered\"\n");
+    complains(
+        &and(&expect("fault = \"kil@*\"")),
+        "s.toml:11:9",
+        &["no fault of this scenario matches `kil@*`", "did you mean `kill@3`"],
+    );
+    complains(
+        &and(&expect("policy = \"window*\"")),
+        "s.toml:11:10",
+        &["no flush policy of this scenario matches `window*`", "there is only `turn-end`"],
+    );
+    complains(&and(&expect("variant = \"miror*\"")), "s.toml:11:11", &["no variant matches `miror*`"]);
+    let left_out = "[[exclude]]\nfault = \"kill@3\"\n".to_owned() + &expect("fault = \"kill@*\"");
+    complains(&and(&left_out), "s.toml:12:1", &["no cell of this scenario matches this [[expect]]"]);
+    let behind = expect("consumer = \"acp*\"") + &expect("consumer = \"acp\"");
+    complains(&and(&behind), "s.toml:13:1", &["this [[expect]] never counts"]);
+    complains(&and("[workload.spare]\nreply = \"a\""), "s.toml:10:11", &["workload `spare` is in no cell"]);
+    // Who is asked for on the command line only is asked for.
+    let selected = expect("variant = \"transient-only\"\nconsumer = \"late-joiner\"");
+    read(&and(&selected)).unwrap_or_else(|e| panic!("{e}"));
+}

@@ -54,6 +54,7 @@ mod figures;
 #[cfg(test)]
 mod oracle;
 mod parse;
+mod reach;
 mod scenario;
 mod workload;
 

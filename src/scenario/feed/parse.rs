@@ -8,6 +8,7 @@ use toml::de::DeTable;
 
 use super::expand::consumer_names;
 use super::figures::{self, Figured, Known as Letters};
+use super::reach;
 use super::scenario::FeedScenario;
 use super::workload::FeedWorkload;
 use crate::record::{Expected, Subject};
@@ -117,8 +118,7 @@ fn read(
         |section, faults| axes(section, &known, faults),
         faults,
     );
-    file.finish(faults);
-    Some(FeedScenario {
+    let scenario = FeedScenario {
         name: stem(path).to_owned(),
         question: question?,
         path: path.to_owned(),
@@ -135,7 +135,12 @@ fn read(
         exclude,
         expect,
         known: failures,
-    })
+    };
+    if faults.is_empty() {
+        reach::check(&scenario, all, &mut file, faults);
+    }
+    file.finish(faults);
+    Some(scenario)
 }
 
 /// Works every figure out once for every workload and fault that it can be about, so that what does not work is said

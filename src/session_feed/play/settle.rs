@@ -8,7 +8,7 @@ use super::edit::edit;
 use super::trace::{PieceOf, ReadBack};
 use crate::probe::FeedTrace;
 use crate::record::observation::Piece;
-use crate::record::{Class, Durables, Figures, Reason, Signal};
+use crate::record::{Class, CutShort, Durables, Figures, Reason, Signal};
 use crate::session_feed::chunk::{Block, BlockKind, Chunk};
 use crate::session_feed::consumer::{Consumer, Feed, agreement, request, scripts, transcript};
 use crate::session_feed::consumer::{piece_of, text_of};
@@ -44,6 +44,8 @@ pub struct Played {
     pub view: Option<String>,
     /// Whether the turn ended as it should, or was cancelled by the person.
     pub completed: bool,
+    /// How it ended instead.
+    pub cut: Option<CutShort>,
     /// The durable events.
     pub durables: Durables,
     /// The loudest thing that could be noticed.
@@ -146,6 +148,11 @@ impl<S: Store + 'static> Run<'_, S> {
             reply: reply(&truth),
             view,
             completed: matches!(self.done.ended, Some(TurnEnd::Completed | TurnEnd::Aborted)),
+            cut: match self.done.ended {
+                Some(TurnEnd::Completed | TurnEnd::Aborted) => None,
+                Some(_) => Some(CutShort::Failed),
+                None => Some(CutShort::Unended),
+            },
             durables: Durables {
                 due: count,
                 sent: count,

@@ -74,10 +74,30 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use super::*;
+    use crate::agent_server::server::Finish;
     use crate::record::Hop;
     use crate::record::Verdict::{DurableLoss, Leaked, SilentLoss};
     use crate::seed::Seed;
     use crate::suite::explore::PATIENCE;
+
+    #[test]
+    fn what_the_search_found_of_turns_that_end_with_a_tool_is_in_a_scenario() {
+        let catalogue = Catalogue::embedded().unwrap();
+        let cells = expected(&catalogue).unwrap();
+        let tool =
+            |cell: &&Cell| cell.workload.finish == Finish::FinishTool && cell.client == "python-1.30.0";
+        let found: Vec<&Cell> = cells.iter().filter(tool).collect();
+        for server in ["1.34.0", "1.36.1"] {
+            let cell =
+                found.iter().find(|cell| cell.server == server).unwrap_or_else(|| panic!("no {server}"));
+            let said = (cell.expected.verdict, cell.expected.lost_at, cell.expected.reason.as_deref());
+            assert_eq!(said, (DurableLoss, Some(Hop::Decoded), Some("extra_forbidden")), "{}", cell.id);
+            let because = cell.expected.because.as_deref().unwrap_or_default();
+            assert!(because.contains("extended_content"), "{because}");
+        }
+        // Servers before and clients after have no part in it.
+        assert!(found.iter().all(|cell| cell.server != "1.30.0"));
+    }
 
     #[test]
     fn an_end_that_a_shipped_scenario_has_is_declared_and_another_one_is_not() {
@@ -90,6 +110,8 @@ mod tests {
             client: client.to_owned(),
         };
         let known = [
+            // A reply that dies with its server is one way to end, and where it is told and where not is in its scenario.
+            key("browser-1.20.0", DurableLoss, Hop::Produced, "turn_killed"),
             key("python-1.43.1+AB", SilentLoss, Hop::Decoded, "unknown_kind"),
             // The scenario says the verdict only.
             key("python-1.30.0", DurableLoss, Hop::Decoded, "extra_forbidden"),
@@ -98,6 +120,7 @@ mod tests {
         let news = [
             key("python-1.30.0", DurableLoss, Hop::Decoded, "anything"),
             key("python-1.43.1+AB", SilentLoss, Hop::Sent, "mutant_drop"),
+            key("browser-1.20.0", DurableLoss, Hop::Sent, "turn_killed"),
             key("browser-session", Leaked, Hop::Decoded, "unknown_kind"),
         ];
         let all = known.iter().chain(&news).cloned().collect();

@@ -36,6 +36,6 @@ pub(super) fn specimen(pairs: &[(String, String)], seed: Seed, number: u64) -> S
     let mut dice = Dice::new(seed.derive(&format!("healthy/{number}")));
     let pair = dice.pick(pairs).clone();
     // The facts are about turns that end with a message. With a tool at the end a pair that they call good need not be: this search
-    // found that `python-1.30.0` refuses the `extended_content` that 1.34.0 to 1.36.1 put on an observation.
+    // found that `python-1.30.0` refuses the `extended_content` that 1.34.0 to 1.36.1 put on an observation (`finish-tool`).
     Specimen { finish: Finish::Message, ..healthy(pair, &mut dice) }
 }

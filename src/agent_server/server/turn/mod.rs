@@ -23,7 +23,7 @@ use super::stream::Strikes;
 use super::{Inner, Notes};
 use crate::agent_server::fault::Kind;
 use crate::agent_server::profile::server::EmptyPieces;
-use crate::record::{Class, Reason};
+use crate::record::{Class, CutShort, Reason};
 
 /// How long the end of a run waits for durable events to be published.
 const DURABLE_WAIT: Duration = Duration::from_secs(30);
@@ -94,6 +94,15 @@ enum Broken {
     Cancelled,
 }
 
+impl Broken {
+    fn cut(&self) -> CutShort {
+        match self {
+            Broken::Failed(..) => CutShort::Failed,
+            Broken::Cancelled => CutShort::Cancelled,
+        }
+    }
+}
+
 impl Turn {
     fn new(server: &Arc<Inner>, conversation: &Arc<Conversation>) -> Turn {
         Turn {
@@ -114,7 +123,7 @@ impl Turn {
     }
 
     async fn run(mut self) {
-        let _ending = Ending(self.server.clone(), self.conversation.clone());
+        let mut ending = Ending::of(&self, false);
         assert!(!self.server.traits.mutant.panic, "mutant: panic when a turn starts");
         self.server.note(Notes::begins);
         self.status("running");
@@ -136,11 +145,12 @@ impl Turn {
         if self.broken.is_none() {
             self.answer(script.finish);
         }
-        let completed = self.broken.is_none();
+        let cut = self.broken.as_ref().map(Broken::cut);
         match self.broken.take() {
             None => self.status("finished"),
             Some(broken) => self.give_up(broken),
         }
+        ending.settled = true;
         self.state("stats", json!({"usage_to_metrics": {}}));
         let pending = std::mem::take(&mut self.pending);
         let all = async {
@@ -155,7 +165,7 @@ impl Turn {
         }
         self.conclude().await;
         let mut notes = self.server.notes();
-        notes.server.completed = completed;
+        notes.ends(cut);
         if !self.server.config.keeps_notes {
             *notes = Notes::default();
         }
@@ -164,7 +174,7 @@ impl Turn {
     /// A run that has nothing to answer. A client that takes the state for the end does so only once it has the answer
     /// to its request, so an end that came at once would be missed.
     async fn nothing(self) {
-        let _ending = Ending(self.server.clone(), self.conversation.clone());
+        let _ending = Ending::of(&self, true);
         sleep(IDLE_RUN).await;
         self.conclude().await;
     }
@@ -264,11 +274,25 @@ impl Turn {
 }
 
 /// Marks the turn as over however it ends, a panic included.
-struct Ending(Arc<Inner>, Arc<Conversation>);
+struct Ending {
+    server: Arc<Inner>,
+    conversation: Arc<Conversation>,
+    /// Whether it has come to its reply, or to the error or the cancel that stands for one.
+    settled: bool,
+}
+
+impl Ending {
+    fn of(turn: &Turn, settled: bool) -> Ending {
+        Ending { server: turn.server.clone(), conversation: turn.conversation.clone(), settled }
+    }
+}
 
 impl Drop for Ending {
     fn drop(&mut self) {
-        self.1.end_turn();
-        self.0.pulse.send_modify(|pulse| pulse.turns += 1);
+        if !self.settled {
+            self.server.note(Notes::killed);
+        }
+        self.conversation.end_turn();
+        self.server.pulse.send_modify(|pulse| pulse.turns += 1);
     }
 }
