@@ -26,6 +26,8 @@ mod explore;
 mod extract;
 mod fanout;
 mod faults;
+mod faults_twice;
+mod faults_when;
 mod feed;
 mod feed_bench;
 mod feed_check;
