@@ -45,6 +45,7 @@ mod injected;
 mod injection;
 mod judge;
 mod known;
+mod live_again;
 mod live_bench;
 mod live_children;
 mod live_setup;
