@@ -243,7 +243,10 @@ impl Act {
             ways(set, fault).for_each(|way| what(way));
             false
         };
-        let told = |()| false;
+        let told = |what: &dyn Fn(&Server)| {
+            what(&set.first);
+            false
+        };
         match &fault.kind {
             Kind::Abort => each(&Conditions::cut),
             Kind::Silence { lasts } => each(&|way| way.silence(*lasts)),
@@ -252,7 +255,7 @@ impl Act {
             Kind::Buffer { hold } => in_force(&|way| way.hold(by, *hold)),
             Kind::Lifetime { every } => in_force(&|way| way.lifetime(by, *every)),
             Kind::Handshake { lasts, times } => in_force(&|way| way.handshakes(by, *lasts, *times)),
-            Kind::Fragment { bytes } if fault.hop == Hop::Sent => told(set.first.fragment(by, *bytes)),
+            Kind::Fragment { bytes } if fault.hop == Hop::Sent => told(&|server| server.fragment(by, *bytes)),
             Kind::Fragment { bytes } => in_force(&|way| way.chop(by, *bytes)),
             Kind::NoPong => in_force(&Conditions::eat_pongs),
             Kind::Join => {
@@ -260,8 +263,8 @@ impl Act {
                 doors.filter(|(_, door)| !door.send_replace(true)).count() > 0
             }
             Kind::Close { code, reason } => self.close(fault, *code, reason).await,
-            Kind::Refuse { status, times } => told(set.first.refuse(by, *status, *times)),
-            Kind::SlowSink { latency, lasts } => told(set.first.slow_sink(by, *latency, *lasts)),
+            Kind::Refuse { status, times } => told(&|server| server.refuse(by, *status, *times)),
+            Kind::SlowSink { latency, lasts } => told(&|server| server.slow_sink(by, *latency, *lasts)),
             Kind::Inject { frame } => match set.stage.server() {
                 // A client may break the connection over it; it has come all the same.
                 Some(server) => {
@@ -273,7 +276,7 @@ impl Act {
             },
             Kind::Say { text, run } => rest::post_message(&set.target, text, *run).await.is_ok(),
             Kind::Block { lasts } => set.stage.server().map(|server| server.block(*lasts)).is_some(),
-            Kind::FailAppend { times } => told(set.first.fail_appends(by, *times)),
+            Kind::FailAppend { times } => told(&|server| server.fail_appends(by, *times)),
             Kind::Restart { down } | Kind::Swap { down, .. } => self.replace(*down).await,
             // The turn does these.
             Kind::Duplicate { .. }

@@ -285,12 +285,12 @@ pub(super) async fn captured(
 /// What an emulated server noted of the client's connections, in order: of an emulated client by its own word, else as they
 /// passed the tap.
 fn links(notes: &Notes, sockets: &[WireSocket], attended: &Attended) -> Vec<LinkTrace> {
-    let noted = |socket: &WireSocket| notes.links.get(&u64::from(socket.peer)).cloned().unwrap_or_default();
+    let seen = |socket: &WireSocket| notes.links.get(&u64::from(socket.peer)).cloned().unwrap_or_default();
     if !matches!(attended.client, ClientSide::Emulated { .. }) {
-        return sockets.iter().map(noted).collect();
+        return sockets.iter().map(seen).collect();
     }
     let of = |peer: &PeerId| sockets.iter().find(|socket| u64::from(socket.client) == *peer);
-    attended.peers.iter().map(|peer| of(peer).map(noted).unwrap_or_default()).collect()
+    attended.peers.iter().map(|peer| of(peer).map(seen).unwrap_or_default()).collect()
 }
 
 /// Whether the scenario wants to know what the webhook sink got: that takes longer than the turn.
