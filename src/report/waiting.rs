@@ -35,18 +35,19 @@ pub(super) fn worst(cells: &[&CellResult]) -> Vec<String> {
 }
 
 /// Every queue that a cell may have, in an order that is the same for all.
-fn queues(cell: &CellResult) -> [(&'static str, Option<&Queue>); 1] {
-    [("queue", cell.queue.as_ref())]
+fn queues(cell: &CellResult) -> [(&'static str, Option<&Queue>); 2] {
+    [("queue", cell.queue.as_ref()), ("in the client", cell.receive_queue.as_ref())]
 }
 
 /// `1204 frames (214.3 KiB) at most, limit 16.0 MiB, 1180 left at close, closed 1013 slow_consumer`; none where nothing
 /// waited and nobody closed. A limit alone is no news.
 fn waited(queue: &Queue) -> Option<String> {
-    let Queue { peak_frames, peak_bytes, at_close_frames, limit_bytes, closed, .. } = queue;
+    let Queue { peak_frames, peak_bytes, at_close_frames, limit_bytes, limit_frames, closed, .. } = queue;
     let mut parts = Vec::new();
     if *peak_frames > 0 || *peak_bytes > 0 {
         parts.push(format!("{} ({}) at most", counted(*peak_frames, "frame"), size(*peak_bytes)));
         parts.extend(limit_bytes.map(|limit| format!("limit {}", size(limit))));
+        parts.extend(limit_frames.map(|limit| format!("limit {}", counted(limit, "frame"))));
         parts.push(match at_close_frames {
             0 => "none left at close".to_owned(),
             left => format!("{left} left at close"),
@@ -78,6 +79,11 @@ mod tests {
         let told =
             "1204 frames (1.1 MiB) at most, limit 16.0 MiB, 1180 left at close, closed 1013 slow_consumer";
         assert_eq!(waited(&full).unwrap(), told);
+        let bounded = Queue { limit_bytes: None, limit_frames: Some(64), ..queue(64, None) };
+        assert_eq!(
+            waited(&bounded).unwrap(),
+            "64 frames (62.5 KiB) at most, limit 64 frames, none left at close"
+        );
         let endless = Queue { limit_bytes: None, ..queue(1, None) };
         assert_eq!(waited(&endless).unwrap(), "1 frame (1000 B) at most, none left at close");
         assert_eq!(waited(&queue(0, Some("1011"))).unwrap(), "nothing waited, closed 1011");

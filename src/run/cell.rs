@@ -177,7 +177,7 @@ async fn attended(
     set.ways.iter().for_each(|way| way.release());
     let busy = cast.client.profile.traits.intake.handle_s.duration();
     set.handled.out(busy).await;
-    settle(clock, cast.server, &server, &cell.sink).await;
+    settle(clock, cast.server, &server, &slowest(cell)).await;
     if !cell.faults.is_empty() {
         read_out(clock, &set).await;
         set.handled.out(busy).await;
@@ -190,7 +190,7 @@ async fn attended(
         let left = left.map_err(|_| CellFault::Hung("a client did not leave".to_owned()))?;
         all.push(left.map_err(|e| CellFault::Panicked(e.to_string()))?);
     }
-    if let Some(missing) = director.missing(Some(&server)).first() {
+    if let Some(missing) = director.missing().first() {
         return Err(CellFault::NeverFired(missing.clone()));
     }
     let evening = Evening { notes: server.notes(), side_effects: server.side_effects(), reaped };
@@ -225,7 +225,7 @@ async fn raised(
         script,
         mutation: cell.mutation.clone(),
         seed,
-        sinks: vec![sink(cell)],
+        sinks: vec![cell.sink.clone()],
         keeps_notes: true,
         telemetry: true,
         auto_title: true,
@@ -245,10 +245,12 @@ async fn raised(
             Dialer::Tcp(addr)
         }
     };
+    director::slow_sinks(&cell.faults, &server);
     let conversation = server.create_conversation().await;
     let subscribers = 1..=cell.subscribers.max(1);
     let set = Set {
         stage,
+        first: server.clone(),
         target: Target { dialer, conversation, key: Some(RIG_KEY.to_owned()) },
         ways: subscribers.clone().map(|_| Arc::default()).collect(),
         endpoint: cast.client.profile.traits.connect.endpoint,
@@ -334,13 +336,13 @@ async fn read_out(clock: ClockKind, set: &Set) {
     }
 }
 
-/// The webhook sink, as slow as a fault makes it.
-fn sink(cell: &Cell) -> SinkModel {
-    let slow = cell.faults.iter().find_map(|fault| match fault.kind {
-        Kind::SlowSink { latency } => Some(latency),
+/// The webhook sink, as slow as it is at its slowest.
+fn slowest(cell: &Cell) -> SinkModel {
+    let slow = cell.faults.iter().filter_map(|fault| match fault.kind {
+        Kind::SlowSink { latency, .. } => Some(latency),
         _ => None,
     });
-    SinkModel { latency: slow.unwrap_or(cell.sink.latency), ..cell.sink.clone() }
+    SinkModel { latency: slow.fold(cell.sink.latency, Duration::max), ..cell.sink.clone() }
 }
 
 /// Lets frames arrive. Where time costs nothing, webhooks flush when they would; else the server is closed,

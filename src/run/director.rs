@@ -17,11 +17,14 @@ use crate::agent_server::profile::{Profile, ServerTraits};
 use crate::agent_server::rest;
 use crate::agent_server::server::{Pulse, Server, Stage, StreamFault};
 use crate::probe::ledger::Endpoint;
+use crate::record::Hop;
 
 /// What the faults of a cell act on.
 #[derive(Clone)]
 pub(super) struct Set {
     pub(super) stage: Stage,
+    /// Who stands on it first, and shares with whoever comes next what is to go wrong.
+    pub(super) first: Server,
     /// The way that no fault is on.
     pub(super) target: Target,
     /// The ways of the subscribers, in their order.
@@ -47,17 +50,27 @@ pub(super) struct Director {
 pub(super) fn stream_faults(faults: &[Fault]) -> Vec<StreamFault> {
     let all = faults.iter().enumerate();
     let own = all.filter(|(_, fault)| {
-        fault.kind.in_turn()
-            || matches!(fault.kind, Kind::Lossy { .. } | Kind::ReplayDeltas { .. })
-            || matches!(fault.kind, Kind::Fragment { .. }) && fault.hop == crate::record::Hop::Sent
+        fault.kind.in_turn() || matches!(fault.kind, Kind::Lossy { .. } | Kind::ReplayDeltas { .. })
     });
     own.map(|(number, fault)| StreamFault { number, fault: fault.clone() }).collect()
 }
 
 /// Whether the director has something to do for it while the cell runs.
 fn directed(fault: &Fault) -> bool {
-    !stream_faults(std::slice::from_ref(fault)).iter().any(|_| true)
-        && !matches!(fault.kind, Kind::SlowSink { .. })
+    stream_faults(std::slice::from_ref(fault)).is_empty() && !slow_from_the_start(fault)
+}
+
+fn slow_from_the_start(fault: &Fault) -> bool {
+    matches!(fault.kind, Kind::SlowSink { .. }) && fault.moment == Moment::Start
+}
+
+/// Sinks that are slow from the beginning are so before there is a conversation, which may post as soon as it is opened.
+pub(super) fn slow_sinks(faults: &[Fault], server: &Server) {
+    for (number, fault) in faults.iter().enumerate().filter(|(_, fault)| slow_from_the_start(fault)) {
+        if let Kind::SlowSink { latency, lasts } = fault.kind {
+            server.slow_sink(number, latency, lasts);
+        }
+    }
 }
 
 impl Director {
@@ -73,15 +86,17 @@ impl Director {
         director
     }
 
-    /// The person's message is sent now. Every other fault waits for its moment from here on.
+    /// The person's first message is sent now. Every other fault waits for its moment from here on.
     pub(super) fn begin(&mut self, pulse: &watch::Receiver<Pulse>) {
+        let now = Instant::now();
+        self.set.first.begins(now);
         let waits = |(_, fault): &(usize, &Fault)| fault.moment != Moment::Start && directed(fault);
         let pending = self
             .faults
             .iter()
             .enumerate()
             .filter(waits)
-            .map(|(number, fault)| (number, Due::of(fault.moment)));
+            .map(|(number, fault)| (number, Due::of(fault.moment, now)));
         let (faults, set, fired) = (self.faults.clone(), self.set.clone(), self.fired.clone());
         let act =
             move |number| Act { number, faults: faults.clone(), set: set.clone(), fired: fired.clone() };
@@ -103,18 +118,13 @@ impl Director {
     }
 
     /// The faults that never came, in words.
-    pub(super) fn missing(&self, server: Option<&Server>) -> Vec<String> {
+    pub(super) fn missing(&self) -> Vec<String> {
         let mut fired = self.fired.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
-        fired.extend(server.iter().flat_map(|server| server.fired()));
+        fired.extend(self.set.first.fired());
         let came = |number: &usize, fault: &Fault| match &fault.kind {
-            // These are in force from their moment on, and have come once something met them.
-            Kind::Lifetime { .. } => self.ways(fault).any(|way| way.expired() > 0),
-            Kind::Handshake { .. } => self.ways(fault).any(|way| way.held_up() > 0),
             Kind::NoPong => self.ways(fault).any(|way| way.eaten() > 0),
-            Kind::Refuse { status, .. } => server.is_some_and(|server| server.refused(*status)),
-            Kind::FailAppend { .. } => server.is_some_and(|server| server.failed_appends() > 0),
-            Kind::SlowSink { .. } => true,
-            _ => fired.contains(number),
+            // What is in force from its moment on has come once something met it.
+            _ => fired.contains(number) || self.ways(fault).any(|way| way.met(*number)),
         };
         let all = self.faults.iter().enumerate();
         all.filter(|(number, fault)| !came(number, fault)).map(|(_, fault)| fault.to_string()).collect()
@@ -142,10 +152,11 @@ enum Due {
 }
 
 impl Due {
-    fn of(moment: Moment) -> Due {
+    /// `began` is when the person's first message was sent.
+    fn of(moment: Moment, began: Instant) -> Due {
         match moment {
-            Moment::Start => Due::At(Instant::now()),
-            Moment::Time(at) => Due::At(Instant::now() + at),
+            Moment::Start => Due::At(began),
+            Moment::Time(at) => Due::At(began + at),
             Moment::Token(n) => Due::Chunks(n),
             Moment::After(mark, wait) => Due::After(mark, wait),
         }
@@ -227,28 +238,36 @@ impl Act {
         }
     }
 
-    /// Lets it happen; false when there was nothing that it could happen to.
+    /// Lets it happen; false when there was nothing that it could happen to, and for what has come only once something meets it.
     async fn does(&self, fault: &Fault) -> bool {
-        let set = &self.set;
+        let (set, by) = (&self.set, self.number);
         let each = |what: &dyn Fn(&Conditions)| ways(set, fault).inspect(|way| what(way)).count() > 0;
+        let in_force = |what: &dyn Fn(&Conditions)| {
+            ways(set, fault).for_each(|way| what(way));
+            false
+        };
+        let told = |what: &dyn Fn(&Server)| {
+            what(&set.first);
+            false
+        };
         match &fault.kind {
             Kind::Abort => each(&Conditions::cut),
             Kind::Silence { lasts } => each(&|way| way.silence(*lasts)),
             Kind::Stall { lasts } => each(&|way| way.stall(*lasts)),
-            Kind::Slow { bytes_per_s } => each(&|way| way.slow(*bytes_per_s)),
-            Kind::Buffer { hold } => each(&|way| way.hold(*hold)),
-            Kind::Lifetime { every } => each(&|way| way.lifetime(*every)),
-            Kind::Handshake { lasts, times } => each(&|way| way.handshakes(*lasts, *times)),
-            Kind::Fragment { bytes } => each(&|way| way.chop(*bytes)),
-            Kind::NoPong => each(&Conditions::eat_pongs),
+            Kind::Slow { bytes_per_s } => in_force(&|way| way.slow(by, *bytes_per_s)),
+            Kind::Buffer { hold } => in_force(&|way| way.hold(by, *hold)),
+            Kind::Lifetime { every } => in_force(&|way| way.lifetime(by, *every)),
+            Kind::Handshake { lasts, times } => in_force(&|way| way.handshakes(by, *lasts, *times)),
+            Kind::Fragment { bytes } if fault.hop == Hop::Sent => told(&|server| server.fragment(by, *bytes)),
+            Kind::Fragment { bytes } => in_force(&|way| way.chop(by, *bytes)),
+            Kind::NoPong => in_force(&Conditions::eat_pongs),
             Kind::Join => {
                 let doors = (1..).zip(&set.doors).filter(|(n, _)| fault.concerns(*n));
-                doors.inspect(|(_, door)| _ = door.send_replace(true)).count() > 0
+                doors.filter(|(_, door)| !door.send_replace(true)).count() > 0
             }
             Kind::Close { code, reason } => self.close(fault, *code, reason).await,
-            Kind::Refuse { status, times } => {
-                set.stage.server().map(|server| server.refuse(*status, *times)).is_some()
-            }
+            Kind::Refuse { status, times } => told(&|server| server.refuse(by, *status, *times)),
+            Kind::SlowSink { latency, lasts } => told(&|server| server.slow_sink(by, *latency, *lasts)),
             Kind::Inject { frame } => match set.stage.server() {
                 // A client may break the connection over it; it has come all the same.
                 Some(server) => {
@@ -260,11 +279,9 @@ impl Act {
             },
             Kind::Say { text, run } => rest::post_message(&set.target, text, *run).await.is_ok(),
             Kind::Block { lasts } => set.stage.server().map(|server| server.block(*lasts)).is_some(),
-            Kind::FailAppend { times } => {
-                set.stage.server().map(|server| server.fail_appends(*times)).is_some()
-            }
+            Kind::FailAppend { times } => told(&|server| server.fail_appends(by, *times)),
             Kind::Restart { down } | Kind::Swap { down, .. } => self.replace(*down).await,
-            // The turn does these, and the sink is slow from the beginning.
+            // The turn does these.
             Kind::Duplicate { .. }
             | Kind::Reorder { .. }
             | Kind::Late
@@ -275,8 +292,7 @@ impl Act {
             | Kind::Tool { .. }
             | Kind::ProviderError { .. }
             | Kind::Cancel
-            | Kind::Retry
-            | Kind::SlowSink { .. } => false,
+            | Kind::Retry => false,
         }
     }
 

@@ -58,8 +58,21 @@ pub(super) fn read<N: Names>(
             faults.add(name.span(), Problem::OutOfRange { key: "fault".to_owned(), allowed });
             continue;
         }
-        let one = |section| fault(&word, section, subscribers, names, faults);
-        let read: Vec<Option<Fault>> = sections.into_iter().map(one).collect();
+        let mut read: Vec<Option<Fault>> = Vec::new();
+        for section in sections {
+            let place = section.span.clone();
+            let one = fault(&word, section, subscribers, names, faults);
+            if let Some(new) = &one
+                && read.iter().flatten().any(|earlier| new.swallows(earlier, subscribers))
+            {
+                let why = format!(
+                    "stands twice at {}, and nothing would be left of the first: give them two moments or two subscribers",
+                    new.moment
+                );
+                faults.add(place, misplaced(&new.kind, &why));
+            }
+            read.push(one);
+        }
         if let Some(all) = read.into_iter().collect::<Option<Vec<Fault>>>() {
             defined.push(FaultSet { name: word, faults: Arc::new(all) });
         } else {
@@ -130,11 +143,8 @@ fn misplaced(kind: &Kind, why: &str) -> Problem {
 /// Why a kind cannot set in at that moment, if it cannot.
 fn unfit(kind: &Kind, moment: Moment) -> Option<&'static str> {
     match (kind, moment) {
-        (
-            Kind::SlowSink { .. } | Kind::Lossy { .. } | Kind::ReplayDeltas { .. } | Kind::Final { .. },
-            Moment::Start,
-        ) => None,
-        (Kind::SlowSink { .. } | Kind::Lossy { .. } | Kind::ReplayDeltas { .. } | Kind::Final { .. }, _) => {
+        (Kind::Lossy { .. } | Kind::ReplayDeltas { .. } | Kind::Final { .. }, Moment::Start) => None,
+        (Kind::Lossy { .. } | Kind::ReplayDeltas { .. } | Kind::Final { .. }, _) => {
             Some("is so from the beginning, and takes neither `at` nor `after`")
         }
         (Kind::Abort, Moment::Start) => {
@@ -325,7 +335,10 @@ fn kind<N: Names>(section: &mut Section<'_>, names: &N, faults: &mut Faults) -> 
             axis::check_server(&server, names, faults);
             Kind::Swap { server: server.into_inner(), down }
         }
-        "slow_sink" => Kind::SlowSink { latency: needed(section, "for", faults)? },
+        "slow_sink" => {
+            let lasts = time(section, "for", faults);
+            Kind::SlowSink { latency: needed(section, "latency", faults)?, lasts }
+        }
         other => {
             let problem = Problem::UnknownWord {
                 what: "kind of fault",

@@ -71,9 +71,13 @@
 //! ```
 //!
 //! Several tables of one name are at work together. When: `at = "token 40"` (the model's chunks, from 1), `at = "12s"` (since the
-//! person's message), `after = "first delta"`, `"reply"` or `"turn"` with `by = "1.4s"`; from the beginning without either. Where:
+//! person's first message was sent, also in later turns; what the model's stream does comes with its next chunk), `after = "first delta"`, `"reply"` or `"turn"` with `by = "1.4s"`; from the beginning without either. Where:
 //! `hop`, which every kind has one of by itself. For whom: `subscriber = 2` of several. A fault that never came makes its cell
 //! `not_run`: what did not happen has not been tested.
+//!
+//! Two of a kind for one subscriber: silences and stalls join, so that each holds for its whole time; handshakes, refusals and
+//! appends queue; of rates, proxies, lifetimes and fragments the later one takes the place of the earlier one at its moment, and at
+//! one moment two are refused. A slow sink is as slow as the last of them that is not over.
 //!
 //! | kind | takes | what it does |
 //! |---|---|---|
@@ -99,7 +103,7 @@
 //! | `block` | `for` | the server's event loop hangs |
 //! | `fail_append` | `times` | the event log takes no more |
 //! | `restart`, `swap` | `down`; `server` | the server goes, and comes back as itself or as another one |
-//! | `slow_sink` | `for` | the webhook sink takes its time |
+//! | `slow_sink` | `latency`, `for` | the webhook sink answers what arrives that late |
 //!
 //! # Editors
 //!

@@ -65,6 +65,9 @@ impl LivePlan {
             if scenario.faults.iter().any(|set| !set.faults.is_empty()) {
                 return Err(PlanError::Faults(scenario.name));
             }
+            if scenario.idle_policy.is_some() {
+                return Err(PlanError::Runtime(scenario.name));
+            }
             if plan.scenarios.iter().any(|s| s.name == scenario.name) {
                 return Err(PlanError::Twice(scenario.name));
             }
@@ -240,6 +243,57 @@ mod tests {
     use super::*;
     use crate::judge::sample::healthy;
     use crate::record::{Class, HopFlow, Verdict};
+
+    fn planned(names: &[&str], clients: &[Named<ClientPackage>]) -> Result<LivePlan, String> {
+        let server = Named {
+            label: "emulated:1.58.2".to_owned(),
+            profile: "1.58.2".to_owned(),
+            package: ServerPackage::Emulated,
+            only_with: None,
+        };
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let plan = LivePlan::of(&names, &[server], clients, None, &Catalogue::embedded().unwrap());
+        plan.map_err(|error| error.to_string())
+    }
+
+    fn client(package: ClientPackage) -> Named<ClientPackage> {
+        let (label, profile) = ("path:sdk".to_owned(), "typescript-1.39.0".to_owned());
+        Named { label, profile, package, only_with: None }
+    }
+
+    #[test]
+    fn what_a_live_run_cannot_do_is_refused_by_name() {
+        let one = [client(ClientPackage::Emulated)];
+        assert!(planned(&["release-skew"], &one).is_ok());
+        let told = planned(&["xum-2165"], &one).unwrap_err();
+        assert!(told.contains("`xum-2165` has faults"), "{told}");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("watched.toml");
+        let file = "question = \"q?\"\nservers = [\"1.58.2\"]\nclients = [\"typescript-1.39.0\"]\n\
+                    workloads = [\"w\"]\n[workload.w]\ntokens = [{ text = \"a\" }]\n[runtime]\npoll_s = 60\n";
+        std::fs::write(&path, file).unwrap();
+        let told = planned(&[path.to_str().unwrap()], &one).unwrap_err();
+        assert!(told.contains("`watched` has `[runtime]`"), "{told}");
+        std::fs::write(&path, file.replace("[runtime]\npoll_s = 60\n", "")).unwrap();
+        assert!(planned(&[path.to_str().unwrap()], &one).is_ok());
+    }
+
+    #[test]
+    fn two_packages_of_one_name_are_refused_and_one_that_stands_twice_is_one() {
+        let package = |folder: &str| {
+            client(ClientPackage::Node {
+                node: "node".into(),
+                folder: folder.into(),
+                shim: true,
+                ran: String::new(),
+            })
+        };
+        let told = planned(&["release-skew"], &[package("a/sdk"), package("b/sdk")]).unwrap_err();
+        assert!(told.starts_with("two different packages would both be cell `release-skew/"), "{told}");
+        let once = planned(&["release-skew"], &[package("a/sdk")]).unwrap();
+        let twice = planned(&["release-skew"], &[package("a/sdk"), package("a/sdk")]).unwrap();
+        assert_eq!(once.tasks.len(), twice.tasks.len());
+    }
 
     fn seen(unseen: &[Hop]) -> Observation {
         let flow = |hop| HopFlow { unseen: unseen.contains(&hop), ..HopFlow::new(hop) };

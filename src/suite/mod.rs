@@ -67,6 +67,11 @@ pub enum PlanError {
         "scenario `{0}` has faults, which released packages do not take: `skewlab matrix {0}` runs it emulated"
     )]
     Faults(String),
+    /// Nobody asks a server of a live run how long it has been idle, and ends it.
+    #[error(
+        "scenario `{0}` has `[runtime]`, which ends emulated servers only: `skewlab matrix {0}` runs it emulated"
+    )]
+    Runtime(String),
     /// A profile is wrong.
     #[error(transparent)]
     Profile(#[from] ProfileError),

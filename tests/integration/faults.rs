@@ -125,7 +125,8 @@ fn what_only_delays_bytes_or_cuts_them_loses_nothing() {
         "kind = \"fragment\"\nbytes = 1",
         "kind = \"silence\"\nfor = \"2s\"\nat = \"token 10\"",
         "kind = \"block\"\nfor = \"2s\"\nat = \"token 10\"",
-        "kind = \"slow_sink\"\nfor = \"10s\"",
+        "kind = \"slow_sink\"\nlatency = \"10s\"",
+        "kind = \"slow_sink\"\nlatency = \"10s\"\nfor = \"1m\"\nat = \"token 10\"",
     ] {
         let run = cells(&one(body));
         for cell in &run.cells {
@@ -482,6 +483,27 @@ fn bad_faults_are_refused_at_their_place() {
         ("kind = \"abort\"\nat = \"1s\"\nby = \"2s\"", "takes `by` beside `after` only"),
         ("kind = \"close\"\ncode = 1006\nat = \"1s\"", "a code that an endpoint may send"),
         ("kind = \"silence\"\nfor = \"0s\"\nat = \"1s\"", "a time above 0"),
+        ("kind = \"slow_sink\"\nfor = \"10s\"", "lacks `latency`"),
+        (
+            "kind = \"slow\"\nbytes_per_s = 100\nat = \"1s\"\n[[fault.f]]\nkind = \"slow\"\nbytes_per_s = 200\nat = \"1000ms\"",
+            "a fault of kind `slow` stands twice at 1s",
+        ),
+        (
+            "kind = \"buffer\"\nbytes = 9\nsubscriber = 1\n[[fault.f]]\nkind = \"buffer\"\nfor = \"1s\"",
+            "`buffer` stands twice at start",
+        ),
+        (
+            "kind = \"lifetime\"\nevery = \"1s\"\n[[fault.f]]\nkind = \"lifetime\"\nevery = \"2s\"",
+            "`lifetime` stands twice",
+        ),
+        (
+            "kind = \"fragment\"\nbytes = 1\n[[fault.f]]\nkind = \"fragment\"\nbytes = 2",
+            "`fragment` stands twice",
+        ),
+        (
+            "kind = \"slow_sink\"\nlatency = \"1s\"\n[[fault.f]]\nkind = \"slow_sink\"\nlatency = \"2s\"",
+            "`slow_sink` stands twice",
+        ),
     ] {
         let (_dir, path) = file(&one(body));
         let (code, out, err) = ended(&mut skewlab(&["matrix", path.to_str().unwrap()]));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use skewlab::scenario::{FIELD, FIELD_GROUP};
 
-use crate::runs::{ended, matrix, skewlab};
+use crate::runs::{at, ended, matrix, skewlab};
 
 #[test]
 fn every_report_comes_out_as_it_says() {
@@ -72,4 +72,15 @@ fn one_name_runs_them_all_and_each_has_a_name_of_its_own() {
     ]));
     assert_eq!(code, 2);
     assert!(err.contains("has faults, which released packages do not take"), "{err}");
+}
+
+#[test]
+fn a_handshake_that_is_given_up_costs_a_second_and_one_that_is_not_the_time_that_it_hangs() {
+    let run = matrix(&["OpenHands-16733"], &[], &[]);
+    let lost = |client: &str| {
+        let cell = at(&run, &format!("OpenHands-16733/1.58.2/{client}/answer/hangs"));
+        cell.due.frames - cell.delivered.frames
+    };
+    assert!(lost("browser-1.20.0") > 100, "{}", lost("browser-1.20.0"));
+    assert!((1..5).contains(&lost("browser-1.20.0+open-limit")));
 }

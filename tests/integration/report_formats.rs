@@ -33,8 +33,12 @@ pub(crate) fn every_outcome() -> Run {
                     at_close_frames: 1180,
                     at_close_bytes: 215_000,
                     limit_bytes: Some(220_000),
+                    limit_frames: None,
                     closed,
                 });
+                let bounded =
+                    Queue { peak_frames: 64, peak_bytes: 9_216, limit_frames: Some(64), ..Queue::default() };
+                cell.receive_queue = Some(bounded);
                 end(cell, Outcome::Unexpected, "lost_at is `dispatched`, expected `sent`");
             }
             ("1.43.1", "browser-1.20.0") => {

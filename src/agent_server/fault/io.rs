@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::conditions::{Conditions, Hold, State, Until};
+use super::conditions::{Conditions, Forced, Hold, State, Until};
 
 /// Bytes that are taken from the stream beneath at once.
 const TAKEN: usize = 64 * 1024;
@@ -52,10 +52,9 @@ impl<S> Conditioned<S> {
         let now = Instant::now();
         let mut state = conditions.state();
         state.opened += 1;
-        let slow = state.handshakes.0 > 0;
-        state.handshakes.0 -= u32::from(slow);
-        state.held_up += u64::from(slow);
-        let handshake = slow.then(|| now + state.handshakes.1);
+        let slow = state.handshakes.take();
+        state.met.extend(slow.map(|(by, _)| by));
+        let handshake = slow.map(|(_, lasts)| now + lasts);
         Conditioned {
             inner: Some(inner),
             conditions: conditions.clone(),
@@ -73,16 +72,19 @@ impl<S> Conditioned<S> {
     }
 
     fn dead(&self, state: &State, now: Instant) -> bool {
-        self.inner.is_none()
-            || state.cut >= self.number
-            || state.lifetime.is_some_and(|lifetime| self.opened + lifetime <= now)
+        self.inner.is_none() || state.cut >= self.number || self.end(state).is_some_and(|end| end <= now)
+    }
+
+    /// When it has lived as long as it may.
+    fn end(&self, state: &State) -> Option<Instant> {
+        state.lifetime.map(|lifetime| self.opened + lifetime.what)
     }
 
     fn may_read(&self, state: &State, now: Instant) -> May {
         if self.dead(state, now) {
             return May::Never;
         }
-        let end = state.lifetime.map(|lifetime| self.opened + lifetime);
+        let end = self.end(state);
         let wait = |at: Instant| May::WaitUntil(end.map_or(at, |end| end.min(at)));
         let handshake = self.handshake.filter(|at| *at > now);
         if let Some(at) = handshake {
@@ -101,19 +103,26 @@ impl<S> Conditioned<S> {
     /// The connection is over; the peer sees it too.
     fn bury(&mut self, now: Instant) {
         let mut state = self.conditions.state();
-        let old = state.lifetime.is_some_and(|lifetime| self.opened + lifetime <= now);
-        state.expired += u64::from(old && self.inner.is_some());
+        if self.inner.is_some() && self.end(&state).is_some_and(|end| end <= now) {
+            let by = state.lifetime.map(|lifetime| lifetime.by);
+            state.met.extend(by);
+        }
         drop(state);
         self.inner = None;
     }
 
     /// Moves to `ready` what the proxy lets go of; says when it will, if time decides.
-    fn let_go(&mut self, hold: Option<Hold>, released: bool, now: Instant) -> Option<Instant> {
+    fn let_go(&mut self, hold: Option<Forced<Hold>>, released: bool, now: Instant) -> Option<Instant> {
         if self.held.is_empty() {
             return None;
         }
         let since = *self.held_since.get_or_insert(now);
-        let due = match hold.filter(|_| self.begun) {
+        let hold = hold.filter(|_| self.begun);
+        if let Some(Forced { by, .. }) = hold {
+            self.conditions.state().met.insert(by);
+        }
+        let hold = hold.map(|hold| hold.what);
+        let due = match hold {
             None => true,
             Some(Hold::Bytes(bytes)) => self.held.len() >= bytes,
             Some(Hold::Time(time)) => since + time <= now,
@@ -152,7 +161,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Conditioned<S> {
             let now = Instant::now();
             let (may, hold, released, rate, chop, end) = {
                 let state = this.conditions.state();
-                let end = state.lifetime.map(|lifetime| this.opened + lifetime);
+                let end = this.end(&state);
                 (this.may_read(&state, now), state.hold, state.released, state.bytes_per_s, state.chop, end)
             };
             match may {
@@ -200,9 +209,12 @@ impl<S: AsyncRead + Unpin> AsyncRead for Conditioned<S> {
                 }
                 continue;
             }
-            let chop = chop.filter(|_| this.begun).unwrap_or(usize::MAX);
+            let (chop, rate) = (chop.filter(|_| this.begun), rate.filter(|_| this.begun));
+            let meets = [chop.map(|chop| chop.by), rate.map(|rate| rate.by)];
+            this.conditions.state().met.extend(meets.into_iter().flatten());
+            let chop = chop.map_or(usize::MAX, |chop| chop.what);
             let mut most = this.ready.len().min(buf.remaining()).min(chop);
-            if let Some(rate) = rate.filter(|_| this.begun) {
+            if let Some(rate) = rate.map(|rate| rate.what) {
                 most = this.allowed(rate, now, most);
                 if most == 0 {
                     let next =

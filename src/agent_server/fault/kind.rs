@@ -178,10 +178,12 @@ pub enum Kind {
         /// How long nobody answers.
         down: Duration,
     },
-    /// The webhook sink takes that long for an answer from then on.
+    /// Posts that arrive at the webhook sink meanwhile are answered that late.
     SlowSink {
-        /// How long.
+        /// How late.
         latency: Duration,
+        /// How long.
+        lasts: Option<Duration>,
     },
 }
 
@@ -304,6 +306,25 @@ impl Kind {
                 | Kind::Cancel
                 | Kind::Retry
         )
+    }
+
+    /// Whether it puts what it says in the place of what an `earlier` one says. Windows in which nothing passes join instead, and
+    /// what the next few meet is a queue.
+    pub fn replaces(&self, earlier: &Kind) -> bool {
+        match (self, earlier) {
+            (Kind::Slow { .. }, Kind::Slow { .. })
+            | (Kind::Buffer { .. }, Kind::Buffer { .. })
+            | (Kind::Lifetime { .. }, Kind::Lifetime { .. })
+            | (Kind::Fragment { .. }, Kind::Fragment { .. })
+            | (Kind::Lossy { .. }, Kind::Lossy { .. })
+            | (Kind::ReplayDeltas { .. }, Kind::ReplayDeltas { .. }) => true,
+            // Behind a shorter one the longer one is there again.
+            (Kind::SlowSink { lasts, .. }, Kind::SlowSink { lasts: other, .. }) => {
+                let end = |lasts: &Option<Duration>| lasts.unwrap_or(Duration::MAX);
+                end(lasts) >= end(other)
+            }
+            _ => false,
+        }
     }
 
     /// Whether the server has to be one that can be blocked or taken down.

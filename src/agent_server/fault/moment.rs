@@ -4,14 +4,15 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// When a fault sets in. Times count from the moment at which the person's message is sent.
+/// When a fault sets in. Times count from the moment at which the person's first message is sent, for every kind and in every
+/// later turn too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
     /// From the beginning, before anybody connects.
     Start,
     /// With the n-th chunk of the model, from 1, right after it was published.
     Token(u64),
-    /// At that time.
+    /// At that time; what the turn itself does comes with its first chunk from then on.
     Time(Duration),
     /// That long after something that happened.
     After(Mark, Duration),

@@ -90,7 +90,7 @@ async fn four_seconds(server: &str, client: &str, happens: &str) -> Seen {
     let choice = catalogue.client(client).unwrap();
     let (watch, (stop, stopped)) = (Watch::default(), watch::channel(false));
     if happens == "http403" {
-        server.refuse(403, 1_000);
+        server.refuse(0, 403, 1_000);
     }
     let (mut onlooker, traits) = (watch.clone(), choice.profile.traits.clone());
     let visitor = Client::new(&choice.profile, None).unwrap();

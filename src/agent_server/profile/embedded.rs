@@ -23,7 +23,7 @@ pub const CLIENT_FILES: &[(&str, &str)] = files!("clients":
     "browser-session",
     "python-1.58.2+stream-catch", "python-1.58.2+stream-swallow",
     "typescript-1.39.0+strict-end", "typescript-1.39.0+watchdog", "typescript-1.39.0+no-repeats", "typescript-1.39.0+set-dedupe",
-    "typescript-1.39.0+raw",
+    "typescript-1.39.0+raw", "browser-1.20.0+open-limit",
     "python-1.58.2+slow-callback", "typescript-1.39.0+slow-callback", "typescript-1.39.0+bounded-channel", "typescript-1.39.0+unbounded-channel",
     "typescript-1.39.0+batched-callback",
 );

@@ -73,7 +73,7 @@ fn upgrade(
         return problem(StatusCode::NOT_FOUND, "this path is for WebSockets");
     };
     let admission = endpoint.and_then(|endpoint| admit(server, &request, endpoint, id));
-    let refusal = server.refusal().or_else(|| admission.is_none().then_some(StatusCode::FORBIDDEN));
+    let refusal = server.faults.refusal().or_else(|| admission.is_none().then_some(StatusCode::FORBIDDEN));
     let (Some(admission), None) = (admission, refusal) else {
         let status = refusal.unwrap_or(StatusCode::FORBIDDEN);
         let mut notes = server.notes();

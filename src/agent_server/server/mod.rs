@@ -50,7 +50,6 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use conversation::Conversation;
-use hyper::StatusCode;
 use tokio::sync::watch;
 
 use super::fault::{Conditioned, Conditions};
@@ -137,12 +136,10 @@ pub(crate) struct Inner {
     notes: Arc<Mutex<Notes>>,
     /// How far its turns have come; shared likewise.
     pulse: Arc<watch::Sender<Pulse>>,
-    /// What goes wrong in the stream.
+    /// What goes wrong in the stream; shared likewise.
     faults: Arc<stream::StreamFaults>,
     /// Conditions of all of its connections.
     gate: Arc<Conditions>,
-    /// Upgrades that are still to be refused, and with what.
-    refusals: Mutex<(u32, u16)>,
     /// Scripts of the turns to come, where they are not the configured one.
     scripts: Mutex<VecDeque<Script>>,
     /// The server whose place it took.
@@ -171,7 +168,6 @@ impl Server {
             notes: Arc::default(),
             pulse: Arc::new(watch::Sender::new(Pulse::default())),
             gate: Arc::default(),
-            refusals: Mutex::default(),
             scripts: Mutex::default(),
             before: None,
         }))
@@ -325,15 +321,8 @@ impl Inner {
 
     /// What a webhook poster shares with its server.
     fn around(&self) -> webhook::Surroundings {
-        let (clock, costs) = (self.clock.clone(), self.costs.clone());
-        webhook::Surroundings { clock, costs, keeps_posts: self.config.keeps_notes }
-    }
-
-    /// The status of the next upgrade, if it is to be refused whatever it asks.
-    fn refusal(&self) -> Option<StatusCode> {
-        let mut refusals = lock(&self.refusals);
-        refusals.0 = refusals.0.checked_sub(1)?;
-        StatusCode::from_u16(refusals.1).ok()
+        let (clock, costs, faults) = (self.clock.clone(), self.costs.clone(), self.faults.clone());
+        webhook::Surroundings { clock, costs, faults, keeps_posts: self.config.keeps_notes }
     }
 
     /// Whether a key opens this server. With no keys configured everything does.

@@ -11,6 +11,7 @@ use super::{Inner, PeerId, Pulse, Server, idle, lock};
 use crate::agent_server::profile::{Profile, ServerTraits};
 use crate::seed::Ids;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 impl Server {
     /// How far its turns have come, those of its successors included.
@@ -18,7 +19,7 @@ impl Server {
         self.0.pulse.subscribe()
     }
 
-    /// The numbers of the stream faults that have come, those of its predecessors included.
+    /// The numbers of the faults that have come in the server, those of its predecessors and successors included.
     pub fn fired(&self) -> BTreeSet<usize> {
         self.0.faults.fired()
     }
@@ -45,14 +46,26 @@ impl Server {
         closed
     }
 
-    /// Refuses the next upgrades with that status.
-    pub fn refuse(&self, status: u16, times: u32) {
-        *lock(&self.0.refusals) = (times, status);
+    /// The person's first message is sent at that moment: the times of its faults count from here. Without this they count from
+    /// the beginning of the first turn.
+    pub fn begins(&self, at: Instant) {
+        self.0.faults.begins(at);
     }
 
-    /// Whether an upgrade was refused with that status.
-    pub fn refused(&self, status: u16) -> bool {
-        self.0.notes().links.values().any(|link| link.refused == Some(status))
+    /// Refuses the next upgrades with that status, behind those that are to be refused already; those of its successors too.
+    /// Here and below `by` is the number of the fault, and what it says holds for successors.
+    pub fn refuse(&self, by: usize, status: u16, times: u32) {
+        self.0.faults.refuse(by, times, status);
+    }
+
+    /// Sends the messages of the legacy socket in fragments of so many bytes.
+    pub fn fragment(&self, by: usize, bytes: usize) {
+        self.0.faults.fragment(by, bytes);
+    }
+
+    /// Lets the webhook sinks answer posts that arrive from now on that late, for ever or for that long.
+    pub fn slow_sink(&self, by: usize, latency: Duration, lasts: Option<Duration>) {
+        self.0.faults.slow_sink(by, latency, lasts);
     }
 
     /// Its event loop does nothing for that long. Only a mortal server can be blocked.
@@ -60,14 +73,9 @@ impl Server {
         self.0.gate.silence(Some(lasts));
     }
 
-    /// How many appends to the event log have failed.
-    pub fn failed_appends(&self) -> u32 {
-        self.0.faults.failed_appends()
-    }
-
-    /// The next appends to the event log fail.
-    pub fn fail_appends(&self, times: u32) {
-        self.0.faults.fail_appends(times);
+    /// The next appends to the event log fail, behind those that are to fail already.
+    pub fn fail_appends(&self, by: usize, times: u32) {
+        self.0.faults.fail_appends(by, times);
     }
 
     /// Whether a turn is running.
@@ -105,7 +113,6 @@ impl Server {
             notes: old.notes.clone(),
             pulse: old.pulse.clone(),
             gate: Arc::default(),
-            refusals: Mutex::new(*lock(&old.refusals)),
             scripts: Mutex::default(),
             before: Some(self.clone()),
         }));

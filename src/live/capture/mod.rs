@@ -70,8 +70,11 @@ pub enum ServerSide {
     Emulated {
         /// What concerns all connections.
         trace: Box<ServerTrace>,
-        /// This client's connection.
+        /// This client's connection, of several the last.
         link: Box<LinkTrace>,
+        /// Its connections before that, in order.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        earlier: Vec<LinkTrace>,
     },
 }
 

@@ -4,8 +4,10 @@ use std::collections::HashSet;
 
 use super::server::WiredFrame;
 use super::{Capture, ClientSide, ServerSide, canvas, client, late, server};
+use crate::live::tap::{Side, WireSocket};
 use crate::probe::ClientTrace;
 use crate::probe::ledger::Endpoint;
+use crate::probe::trace::Ended;
 use crate::probe::{Ledger, LinkTrace, Seat};
 use crate::record::observation::Piece;
 use crate::record::{Class, Figures, Hop, HopFlow, Observation, Reason, SideEffects};
@@ -36,22 +38,23 @@ impl Seated<'_> {
 
 /// Settles the ledger of a captured cell. A pure function: a stored capture gives the same evidence.
 pub fn observe(capture: &Capture, seated: &Seated<'_>) -> Observation {
-    let (server, link, frames, mut faults) = match &capture.server {
+    let (server, links, frames, mut faults) = match &capture.server {
         ServerSide::Live { status, events } => {
             let wired = server::wired(capture, status, events, seated.fails);
-            (wired.server, wired.link, wired.frames, wired.faults)
+            (wired.server, vec![wired.link], wired.frames, wired.faults)
         }
-        ServerSide::Emulated { trace, link } => {
+        ServerSide::Emulated { trace, link, earlier } => {
             let frames = server::frames(&capture.sockets);
-            let faults = missed(link, &frames, capture).into_iter().collect();
-            (*trace.clone(), *link.clone(), frames, faults)
+            let links: Vec<LinkTrace> = earlier.iter().chain([&**link]).cloned().collect();
+            let faults = missed(&links, &frames, capture).into_iter().collect();
+            (*trace.clone(), links, frames, faults)
         }
     };
     let unreadable = capture.sockets.iter().filter_map(|s| s.unreadable.as_ref());
     faults.extend(unreadable.map(|why| format!("the tap: {why}")));
     let foreign = matches!(capture.server, ServerSide::Live { .. });
     let mut late = Vec::new();
-    let trace = match &capture.client {
+    let mut trace = match &capture.client {
         ClientSide::Library { said } => {
             let (trace, after) = client::trace(said, &frames, seated);
             late = after;
@@ -60,9 +63,9 @@ pub fn observe(capture: &Capture, seated: &Seated<'_>) -> Observation {
         ClientSide::Canvas { seen, console, shown_errors, failed } => {
             canvas::trace(seen, console, shown_errors, failed.as_deref(), &frames, seated.streams)
         }
-        // The frames of all its sockets are one sequence here, and so are its receipts.
-        ClientSide::Emulated { trace } => ClientTrace { earlier: Vec::new(), ..*trace.clone() },
+        ClientSide::Emulated { trace } => *trace.clone(),
     };
+    connected(&mut trace, &links, capture);
     if foreign && matches!(capture.client, ClientSide::Emulated { .. }) {
         late = late::places(&trace, &frames);
     }
@@ -74,7 +77,7 @@ pub fn observe(capture: &Capture, seated: &Seated<'_>) -> Observation {
     faults.extend(conjured(&server.produced, &trace.delivered, &frames, seated.shows));
     faults.extend(capture.rig_faults.iter().cloned());
     let seat = Seat { endpoint: seated.endpoint, shows: seated.shows, streams: seated.streams };
-    let mut ledger = Ledger::settle(&server, seat, std::slice::from_ref(&link), &trace);
+    let mut ledger = Ledger::settle(&server, seat, &links, &trace);
     faults.append(&mut ledger.faults);
     for flow in ledger.flows.values_mut().flatten() {
         unsee(flow, capture);
@@ -91,7 +94,7 @@ pub fn observe(capture: &Capture, seated: &Seated<'_>) -> Observation {
         cut: server.cut,
         // A package is not ended in a turn; where its reply is not in the log it is due all the same.
         turns_killed: 0,
-        unattended: link.unattended(),
+        unattended: LinkTrace::none_attended(&links),
         durables: ledger.durables,
         flows: ledger.flows,
         signal: ledger.signal,
@@ -171,9 +174,27 @@ fn conjured(
     Some(format!("the {class} arrived as the model made it, and the frames on the wire say otherwise"))
 }
 
-/// Frames that an emulated server wrote and that the tap did not see on a connection that stands.
-fn missed(link: &LinkTrace, frames: &[WiredFrame], capture: &Capture) -> Option<String> {
-    let (wrote, passed) = (link.sent.len(), frames.len());
+/// Lays the client's receipts out over its connections, one a link.
+fn connected(trace: &mut ClientTrace, links: &[LinkTrace], capture: &Capture) {
+    if !matches!(capture.client, ClientSide::Emulated { .. }) {
+        // A receipt a frame, as they passed on each socket; what passed no more was on a connection that had ended.
+        let (mut receipts, before) = (0, links.len().saturating_sub(1).min(capture.sockets.len()));
+        let ended = |socket: &WireSocket| {
+            receipts += socket.frames.iter().filter(|frame| frame.from == Side::Server).count();
+            let unread = if socket.closed.is_some() { "connection_closed" } else { "connection_lost" };
+            Ended { receipts, unread: Reason::new(unread) }
+        };
+        trace.earlier = capture.sockets[..before].iter().map(ended).collect();
+    }
+    if trace.earlier.len() + 1 != links.len() {
+        // A released server's connections are one sequence of frames here, and older captures have the last one alone.
+        trace.earlier.clear();
+    }
+}
+
+/// Frames that an emulated server wrote and that the tap did not see on connections that stand.
+fn missed(links: &[LinkTrace], frames: &[WiredFrame], capture: &Capture) -> Option<String> {
+    let (wrote, passed) = (links.iter().map(|link| link.sent.len()).sum::<usize>(), frames.len());
     let stands = capture.sockets.iter().all(|s| s.closed.is_none() && !s.over);
     (stands && !capture.sockets.is_empty() && passed < wrote)
         .then(|| format!("the server wrote {wrote} frames and {passed} passed the tap"))

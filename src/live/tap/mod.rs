@@ -66,6 +66,9 @@ pub struct WireSocket {
     pub path: String,
     /// Port of the tap's connection to the server: the peer's name in an emulated server's notes.
     pub peer: u16,
+    /// Port of the client's connection to the tap: its name to an emulated client. 0 in captures that do not say.
+    #[serde(default, skip_serializing_if = "unsaid")]
+    pub client: u16,
     /// When the connection was opened, seconds on the run's clock.
     pub opened_at: f64,
     /// HTTP status of the upgrade; 101 when it succeeded, absent without an answer.
@@ -85,6 +88,11 @@ pub struct WireSocket {
     /// What could not be read: bytes that are no WebSocket frame, or more text than is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreadable: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+fn unsaid(port: &u16) -> bool {
+    *port == 0
 }
 
 impl WireSocket {
@@ -158,6 +166,13 @@ impl Drop for Tap {
     }
 }
 
+/// The two ports by which a connection is known: the client's, and the tap's own towards the server.
+#[derive(Debug, Clone, Copy)]
+struct Ports {
+    client: u16,
+    peer: u16,
+}
+
 async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     let mut connections = tokio::task::JoinSet::new();
     for id in 0.. {
@@ -174,10 +189,11 @@ async fn pass(id: u64, client: TcpStream, shared: Arc<Shared>) {
     // A server that is not there is the client's to notice: its connection ends without an answer.
     let Ok(server) = TcpStream::connect(shared.upstream).await else { return };
     let _ = (client.set_nodelay(true), server.set_nodelay(true));
-    let peer = server.local_addr().map_or(0, |addr| addr.port());
+    let port = |addr: std::io::Result<SocketAddr>| addr.map_or(0, |addr| addr.port());
+    let ports = Ports { client: port(client.peer_addr()), peer: port(server.local_addr()) };
     let (from_client, to_client) = client.into_split();
     let (from_server, to_server) = server.into_split();
-    let observer = Arc::new(Mutex::new(Observer::new(id, peer, shared.clone())));
+    let observer = Arc::new(Mutex::new(Observer::new(id, ports, shared.clone())));
     tokio::join!(
         copy(from_client, to_server, Side::Client, observer.clone()),
         copy(from_server, to_client, Side::Server, observer.clone()),

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use super::head::{Asked, answer, request};
 use super::message::{Reader, Said};
-use super::{KEPT_BYTES, Shared, Side, WireClose, WireFrame, WireSocket};
+use super::{KEPT_BYTES, Ports, Shared, Side, WireClose, WireFrame, WireSocket};
 
 /// Reads both directions of one connection.
 #[derive(Debug)]
 pub(super) struct Observer {
     id: u64,
-    peer: u16,
+    ports: Ports,
     shared: Arc<Shared>,
     stage: Stage,
     kept: usize,
@@ -29,8 +29,8 @@ enum Stage {
 }
 
 impl Observer {
-    pub(super) fn new(id: u64, peer: u16, shared: Arc<Shared>) -> Observer {
-        Observer { id, peer, shared, stage: Stage::Asking(Vec::new()), kept: 0 }
+    pub(super) fn new(id: u64, ports: Ports, shared: Arc<Shared>) -> Observer {
+        Observer { id, ports, shared, stage: Stage::Asking(Vec::new()), kept: 0 }
     }
 
     /// Bytes that are about to be passed on.
@@ -68,7 +68,8 @@ impl Observer {
         let Some((asked, length)) = request(&head) else { return Stage::Asking(head) };
         let Asked::Socket(path) = asked else { return Stage::Passing };
         let opened_at = self.shared.clock.now();
-        let socket = WireSocket { path, peer: self.peer, opened_at, ..WireSocket::default() };
+        let Ports { client, peer } = self.ports;
+        let socket = WireSocket { path, peer, client, opened_at, ..WireSocket::default() };
         self.shared.sockets().insert(self.id, socket);
         self.count(Side::Client, head.len());
         Stage::Waiting { answer: Vec::new(), early: head[length..].to_vec() }

@@ -83,7 +83,8 @@ impl Desk {
         // A page that cannot be closed is the browser's trouble, and the next cell's fresh context its cure.
         let _ = page.close().await;
         let client = done?;
-        Ok(Attended { conversation, client, ran: format!("{ran} in {}", self.chromium.version()) })
+        let ran = format!("{ran} in {}", self.chromium.version());
+        Ok(Attended { conversation, client, peers: Vec::new(), ran })
     }
 }
 

@@ -12,12 +12,13 @@ use super::stand::{Party, Stand};
 use crate::agent_server::client::Client;
 use crate::agent_server::link::{self, Phase, Target};
 use crate::agent_server::profile::client::ClientChoice;
-use crate::agent_server::server::Dialer;
+use crate::agent_server::server::{Dialer, Notes, PeerId};
 use crate::live::capture::{CAPTURE_SCHEMA, Capture, ClientSide, ServerSide};
 use crate::live::driver::{Attend, Driver, DriverError};
 use crate::live::report::{Report, Said};
 use crate::live::rest::status;
-use crate::live::tap::Side;
+use crate::live::tap::{Side, WireSocket};
+use crate::probe::LinkTrace;
 use crate::record::{Consumer, Metric, SideEffects};
 use crate::run::CellFault;
 use crate::scenario::Cell;
@@ -48,6 +49,8 @@ const ENDED: [&str; 5] = ["finished", "error", "stuck", "paused", "idle"];
 pub(super) struct Attended {
     pub(super) conversation: String,
     pub(super) client: ClientSide,
+    /// An emulated client's own names of its connections, in order.
+    pub(super) peers: Vec<PeerId>,
     pub(super) ran: String,
 }
 
@@ -94,7 +97,12 @@ pub(super) async fn library(
     driver.leave(&tag, &mut said).await.map_err(hung)?;
     // A warm driver may still say something about the cell before.
     said.retain(|s: &Said| s.cell.as_deref().is_none_or(|of| of == tag));
-    Ok(Attended { conversation, client: ClientSide::Library { said }, ran: driver.package() })
+    Ok(Attended {
+        conversation,
+        client: ClientSide::Library { said },
+        peers: Vec::new(),
+        ran: driver.package(),
+    })
 }
 
 /// A client that cannot get ready is part of the answer, and somebody else starts the turn. It did not say which
@@ -158,7 +166,8 @@ pub(super) async fn emulated(
     stop.send_replace(true);
     let attended = attending.await.map_err(|e| CellFault::Panicked(e.to_string()))?;
     let ran = format!("skewlab {}, emulating {}", env!("CARGO_PKG_VERSION"), cell.client);
-    Ok(Attended { conversation, client: ClientSide::Emulated { trace: Box::new(attended.trace) }, ran })
+    let link::Attended { trace, peers } = attended;
+    Ok(Attended { conversation, client: ClientSide::Emulated { trace: Box::new(trace) }, peers, ran })
 }
 
 /// Waits until the server says that nothing runs in the conversation. One that has not begun is waited for, unless it
@@ -251,12 +260,11 @@ pub(super) async fn captured(
                 drained(attempts, *held_back, cell).await;
             }
             let notes = server.notes();
-            let peers = sockets.iter().map(|socket| u64::from(socket.peer));
-            let link =
-                peers.filter_map(|peer| notes.links.get(&peer)).next_back().cloned().unwrap_or_default();
+            let mut earlier = links(&notes, &sockets, &attended);
+            let link = earlier.pop().unwrap_or_default();
             let side_effects = server.side_effects();
             (
-                ServerSide::Emulated { trace: Box::new(notes.server), link: Box::new(link) },
+                ServerSide::Emulated { trace: Box::new(notes.server), link: Box::new(link), earlier },
                 Vec::new(),
                 side_effects,
             )
@@ -277,6 +285,17 @@ pub(super) async fn captured(
         side_effects,
         rig_faults: faults,
     })
+}
+
+/// What an emulated server noted of the client's connections, in order: of an emulated client by its own word, else as they
+/// passed the tap.
+fn links(notes: &Notes, sockets: &[WireSocket], attended: &Attended) -> Vec<LinkTrace> {
+    let seen = |socket: &WireSocket| notes.links.get(&u64::from(socket.peer)).cloned().unwrap_or_default();
+    if !matches!(attended.client, ClientSide::Emulated { .. }) {
+        return sockets.iter().map(seen).collect();
+    }
+    let of = |peer: &PeerId| sockets.iter().find(|socket| u64::from(socket.client) == *peer);
+    attended.peers.iter().map(|peer| of(peer).map(seen).unwrap_or_default()).collect()
 }
 
 /// Whether the scenario wants to know what the webhook sink got: that takes longer than the turn.

@@ -61,7 +61,12 @@ fn kind(kind: &Kind) -> Vec<(&'static str, Value)> {
         Kind::Say { text, run } => vec![("text", text.clone().into()), ("run", (*run).into())],
         Kind::Tool { name } => vec![("name", name.clone().into())],
         Kind::ProviderError { message } => vec![("message", message.clone().into())],
-        Kind::Block { lasts } | Kind::SlowSink { latency: lasts } => vec![("for", time(*lasts))],
+        Kind::Block { lasts } => vec![("for", time(*lasts))],
+        Kind::SlowSink { latency, lasts } => {
+            let mut keys = vec![("latency", time(*latency))];
+            keys.extend(lasts.map(|lasts| ("for", time(lasts))));
+            keys
+        }
         Kind::FailAppend { times } => vec![often(*times)],
         Kind::Restart { down } => vec![("down", time(*down))],
         Kind::Swap { server, down } => vec![("server", server.clone().into()), ("down", time(*down))],

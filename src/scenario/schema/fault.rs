@@ -17,7 +17,7 @@ pub(super) struct FaultTable {
     /// What goes wrong.
     #[schemars(schema_with = "kind")]
     kind: String,
-    /// When: `start`, a chunk of the model (from 1), or a time since the person's message.
+    /// When: `start`, a chunk of the model (from 1), or a time since the person's first message was sent.
     #[schemars(default, schema_with = "moment")]
     at: Option<String>,
     /// When: after something that happens in every turn.
@@ -35,6 +35,9 @@ pub(super) struct FaultTable {
     /// How long it lasts, or how much later something comes.
     #[schemars(default, rename = "for", schema_with = "time")]
     lasts: Option<String>,
+    /// How late a webhook sink answers.
+    #[schemars(default, schema_with = "time")]
+    latency: Option<String>,
     /// How long nobody answers.
     #[schemars(default, schema_with = "time")]
     down: Option<String>,

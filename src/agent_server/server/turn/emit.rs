@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::coop::unconstrained;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::Turn;
 use crate::agent_server::fault::Lane;
@@ -70,7 +70,7 @@ impl Turn {
 
     pub(super) fn delay(&self, lane: Lane) -> Duration {
         let chunks = self.server.pulse.borrow().chunks + 1;
-        self.server.faults.delay(lane, chunks, self.started.elapsed())
+        self.server.faults.delay(lane, chunks, Instant::now())
     }
 
     /// Publishes the delta without waiting for it and without keeping track, as every release does.

@@ -125,6 +125,7 @@ impl Turn {
     async fn run(mut self) {
         let mut ending = Ending::of(&self, false);
         assert!(!self.server.traits.mutant.panic, "mutant: panic when a turn starts");
+        self.server.faults.begins(self.started);
         self.server.note(Notes::begins);
         self.status("running");
         let script = self.server.script(&self.conversation);
@@ -249,7 +250,7 @@ impl Turn {
     /// What goes wrong with the chunk that comes now.
     fn strikes(&self, now: Instant) -> Strikes {
         let n = self.server.pulse.borrow().chunks + 1;
-        self.server.faults.on_chunk(n, now.duration_since(self.started))
+        self.server.faults.on_chunk(n, now)
     }
 
     /// Something happens in the middle of the stream.

@@ -6,11 +6,13 @@
 //! with recordings of 1.43.1 and 1.44.1. One thing is left out: before 1.40.1 a cancelled timer, on its way
 //! out, forgets a timer that was started in the same tick of the loop, so that two could run.
 
+mod pace;
 mod queue;
 mod sink;
 #[cfg(test)]
 mod tests;
 
+pub(super) use pace::SinkPace;
 pub use sink::{NoOutage, Outage, Post, PostedEvent, SinkModel};
 
 use std::sync::{Arc, Mutex};
@@ -24,6 +26,7 @@ use super::bus::Published;
 use super::clock::Clock;
 use super::costs::CostCounters;
 use super::lock;
+use super::stream::StreamFaults;
 use crate::agent_server::profile::server::WebhookTraits;
 use crate::record::observation::WebhookCount;
 use crate::wire::{Dialect, EventBody};
@@ -33,6 +36,8 @@ use crate::wire::{Dialect, EventBody};
 pub(super) struct Surroundings {
     pub(super) clock: Clock,
     pub(super) costs: Arc<CostCounters>,
+    /// What makes sinks slow.
+    pub(super) faults: Arc<StreamFaults>,
     /// Whether every post is kept.
     pub(super) keeps_posts: bool,
 }
@@ -201,9 +206,10 @@ impl Webhook {
             if retry > 0 {
                 sleep(self.traits.retry_delay_s.duration()).await;
             }
-            let (arrived, accepts) = self.arrives(&batch.events);
-            if !self.sink.takes().is_zero() {
-                sleep(self.sink.takes()).await;
+            let sink = self.sink.slowed(self.around.faults.sink_latency());
+            let (arrived, accepts) = self.arrives(&batch.events, &sink);
+            if !sink.takes().is_zero() {
+                sleep(sink.takes()).await;
             }
             let mut state = lock(&self.state);
             if accepts {
@@ -222,12 +228,12 @@ impl Webhook {
         Err(batch.settle())
     }
 
-    /// The body is at the sink: its place among the posts that are kept, and whether it will be taken.
-    fn arrives(&self, batch: &[Queued]) -> (Option<usize>, bool) {
+    /// The body is at the sink, which is like that now: its place among the posts that are kept, and whether it will be taken.
+    fn arrives(&self, batch: &[Queued], sink: &SinkModel) -> (Option<usize>, bool) {
         let at = self.around.clock.uptime();
         let mut state = lock(&self.state);
         state.attempts += 1;
-        let accepts = self.sink.accepts(state.attempts, at.saturating_sub(self.opened));
+        let accepts = sink.accepts(state.attempts, at.saturating_sub(self.opened));
         if !self.around.keeps_posts {
             return (None, accepts);
         }

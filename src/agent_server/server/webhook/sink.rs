@@ -54,6 +54,11 @@ impl SinkModel {
     /// How long the server waits for an answer (`timeout=30.0` in the subscriber of 1.18.1 to 1.58.2).
     pub const PATIENCE: Duration = Duration::from_secs(30);
 
+    /// The same sink with another latency, if there is one.
+    pub(super) fn slowed(&self, latency: Option<Duration>) -> SinkModel {
+        SinkModel { latency: latency.unwrap_or(self.latency), ..self.clone() }
+    }
+
     /// How long a post takes, answered or given up.
     pub(super) fn takes(&self) -> Duration {
         self.latency.min(Self::PATIENCE)

@@ -33,7 +33,12 @@ fn slow(seconds: u64) -> SinkModel {
 }
 
 fn webhook(traits: &WebhookTraits, sink: SinkModel) -> Arc<Webhook> {
-    let around = Surroundings { clock: Clock::fixed(), costs: Arc::default(), keeps_posts: true };
+    with_faults(traits, sink, &Arc::default())
+}
+
+fn with_faults(traits: &WebhookTraits, sink: SinkModel, faults: &Arc<StreamFaults>) -> Arc<Webhook> {
+    let (clock, costs, faults) = (Clock::fixed(), Arc::default(), faults.clone());
+    let around = Surroundings { clock, costs, faults, keeps_posts: true };
     Arc::new(Webhook::new(traits, Dialect::CURRENT.webhook(), sink, around))
 }
 
@@ -289,4 +294,40 @@ async fn before_1_40_1_the_queue_is_bounded_by_a_failed_post_alone() {
     assert_eq!(after(of(0), dead.clone(), 20, 40).await.dropped, 0);
     assert_eq!(after(of(8), dead, 20, 40).await.dropped, 12);
     assert_eq!(after(of(8), SinkModel::default(), 4, 20).await.dropped, 0);
+}
+
+/// Seconds at which the posts of 300 deltas in 6 s arrived, when the sink takes a second from `from` on for `lasts` seconds.
+async fn slow_from(from: u64, lasts: Option<u64>) -> (Vec<u64>, Arc<StreamFaults>) {
+    let faults = Arc::<StreamFaults>::default();
+    let webhook = with_faults(&traits(), SinkModel::default(), &faults);
+    let start = tokio::time::Instant::now();
+    for i in 0..300 {
+        let at = start + Duration::from_millis(20) * i;
+        tokio::time::sleep_until(at).await;
+        if Duration::from_secs(from) == at - start {
+            faults.slow_sink(3, Duration::from_secs(1), lasts.map(Duration::from_secs));
+        }
+        let webhook = webhook.clone();
+        tokio::spawn(async move { webhook.deliver(&delta("x")).await });
+    }
+    sleep(Duration::from_secs(200)).await;
+    assert_eq!((webhook.count().events, webhook.count().dropped), (300, 0));
+    (webhook.posts().iter().map(|post| post.at.as_secs()).collect(), faults)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sink_may_become_slow_while_it_is_posted_to_and_quick_again() {
+    let (start, faults) = slow_from(0, None).await;
+    assert_eq!(faults.fired().into_iter().collect::<Vec<_>>(), [3]);
+    let (later, _) = slow_from(3, None).await;
+    let (a_while, _) = slow_from(3, Some(2)).await;
+    let within =
+        |posts: &[u64], seconds: std::ops::Range<u64>| posts.iter().filter(|at| seconds.contains(at)).count();
+    // Fifty deltas a second are ten posts, and one where each takes its second.
+    assert_eq!((within(&start, 0..3), within(&later, 0..3)), (3, 30));
+    assert_eq!((within(&later, 4..6), within(&a_while, 4..5)), (2, 1));
+    assert!(within(&a_while, 5..7) > 15, "what was held up goes out: {a_while:?}");
+    assert!(start.last() > later.last());
+    assert_eq!(within(&a_while, 8..30), 0, "nothing waits any more: {a_while:?}");
+    assert!(within(&later, 8..30) > 20);
 }

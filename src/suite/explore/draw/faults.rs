@@ -76,7 +76,7 @@ fn kind(word: &str, servers: &[String], dice: &mut Dice) -> Kind {
         "fail_append" => Kind::FailAppend { times: dice.times(5) },
         "restart" => Kind::Restart { down: dice.millis(0, 20_000) },
         "swap" => Kind::Swap { server: dice.pick(servers).clone(), down: dice.millis(0, 20_000) },
-        "slow_sink" => Kind::SlowSink { latency: dice.millis(100, 60_000) },
+        "slow_sink" => Kind::SlowSink { latency: dice.millis(100, 60_000), lasts: lasts(dice) },
         // `abort`. Another kind that is not listed would never be tried: a test draws each.
         _ => Kind::Abort,
     }
@@ -86,9 +86,7 @@ fn kind(word: &str, servers: &[String], dice: &mut Dice) -> Kind {
 fn moment(kind: &Kind, drawn: &Specimen, dice: &mut Dice) -> Moment {
     let token = |dice: &mut Dice| Moment::Token(dice.within(1, drawn.tokens.len() as u64));
     match kind {
-        Kind::SlowSink { .. } | Kind::Lossy { .. } | Kind::ReplayDeltas { .. } | Kind::Final { .. } => {
-            Moment::Start
-        }
+        Kind::Lossy { .. } | Kind::ReplayDeltas { .. } | Kind::Final { .. } => Moment::Start,
         kind if kind.in_turn() => token(dice),
         kind if from_the_start(kind) && dice.chance(25) => Moment::Start,
         _ => match dice.below(10) {
@@ -116,6 +114,7 @@ fn from_the_start(kind: &Kind) -> bool {
             | Kind::Fragment { .. }
             | Kind::NoPong
             | Kind::FailAppend { .. }
+            | Kind::SlowSink { .. }
     )
 }
 

@@ -46,7 +46,11 @@ impl Urn<'_> {
         }
         if dice.chance(60) {
             for _ in 0..dice.within(1, 3) {
-                drawn.faults.push(faults::fault(&drawn, &self.servers, &mut dice));
+                let fault = faults::fault(&drawn, &self.servers, &mut dice);
+                // No scenario may write a fault that nothing is left of.
+                if !drawn.faults.iter().any(|earlier| fault.swallows(earlier, drawn.subscribers)) {
+                    drawn.faults.push(fault);
+                }
             }
         }
         drawn
