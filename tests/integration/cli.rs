@@ -146,7 +146,7 @@ fn own_profiles_extend_released_ones_and_are_held_to_their_words() {
 fn list_and_explain_tell_a_newcomer() {
     for (what, count, name) in [
         ("servers", 19, "1.44.1+throttled"),
-        ("clients", 24, "browser-session"),
+        ("clients", 30, "browser-session"),
         ("scenarios", 62, "bus-split"),
         ("verdicts", 18, "silent_loss"),
     ] {
