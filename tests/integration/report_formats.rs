@@ -560,7 +560,10 @@ fn an_entry_that_picks_nothing_is_red_or_said_in_every_format() {
         "{}",
         markdown(&run)
     );
-    assert!(markdown(&run).contains("line 7") && markdown(&green).starts_with("## skewlab: all 1 cells"));
+    assert!(
+        markdown(&run).contains("line 7")
+            && markdown(&green).starts_with("## skewlab: the only cell is as expected")
+    );
     assert!(page(&run).contains("line 7: ") && page(&run).contains("has to go; every cell is as expected"));
     assert!(!page(&green).contains("has to go"));
     assert!(annotations(&run).starts_with("::warning "));
