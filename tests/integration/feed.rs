@@ -222,7 +222,7 @@ fn a_command_of_the_other_subject_refuses_a_session_at_its_place() {
 #[test]
 fn a_session_on_the_wall_clock_writes_to_disk_and_is_killed_for_real() {
     let clocked = |clock: &str| {
-        let only = ["--only", "reply", "--consumer", "transcript", "--format", "json"];
+        let only = ["--only", "reply", "--consumer", "transcript", "--format", "json", "--progress", "none"];
         let (code, stdout, stderr) =
             ended(skewlab(&["matrix", "crash", "session-feed", "--clock", clock]).args(only));
         assert_eq!((code, stderr.as_str()), (0, ""), "{stdout}");
