@@ -52,6 +52,14 @@ pub async fn events(target: &Target) -> Result<Vec<Value>, RestError> {
     }
 }
 
+/// The status of the conversation's last run, `GET` of the conversation; none where the answer has none.
+pub async fn status(target: &Target) -> Result<Option<String>, RestError> {
+    let path = format!("/api/conversations/{}", target.conversation);
+    let body = exchange(target, Method::GET, &path, Bytes::new()).await?;
+    let answer: Value = serde_json::from_slice(&body).unwrap_or_default();
+    Ok(answer["execution_status"].as_str().map(str::to_owned))
+}
+
 /// What the server advertises, `GET` of `path`, as text.
 pub async fn document(target: &Target, path: &str) -> Result<String, RestError> {
     let body = exchange(target, Method::GET, path, Bytes::new()).await?;

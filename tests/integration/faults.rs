@@ -8,6 +8,7 @@ use skewlab::scenario::Selection;
 use skewlab::suite::Plan;
 use tempfile::TempDir;
 
+use crate::bent;
 use crate::runs::{ended, run, skewlab};
 
 /// Forty tokens of text at a rate of which no whole second is a multiple, so that nothing falls on a boundary.
@@ -214,8 +215,12 @@ fn a_loss_in_a_run_without_an_end_is_silent_unless_somebody_is_told() {
         ("kind = \"provider_error\"\nat = \"token 12\"", "the run ended with an error"),
     ] {
         let (verdict, signal, note) = said(end, "python-1.58.2");
-        assert_eq!((verdict, signal), (Verdict::SilentLoss, Signal::None), "{note}");
-        assert!(note.ends_with(&format!("{how}; the application could notice nothing")), "{note}");
+        if how.ends_with("error") {
+            assert_eq!((verdict, signal), (Verdict::LoudLoss, Signal::Surfaced), "{note}: run() raises");
+        } else {
+            assert_eq!((verdict, signal), (Verdict::SilentLoss, Signal::None), "{note}");
+            assert!(note.ends_with(&format!("{how}; the application could notice nothing")), "{note}");
+        }
         // The page has a banner.
         let (verdict, signal, note) = said(end, "browser-1.20.0");
         assert_eq!((verdict, signal), (Verdict::LoudLoss, Signal::Surfaced), "{note}");
@@ -251,6 +256,31 @@ fn a_failure_and_a_cancel_leave_what_was_streamed() {
         }
         assert!(!of(&run, "python-1.58.2").durables.reply_due, "{kind}: there is no reply to lose");
     }
+}
+
+#[test]
+fn a_run_that_fails_is_told_by_a_library_that_raises() {
+    let failed = |client: &'static str, faults: &'static [&'static str]| {
+        bent::short().with(client).but(faults).ends(Verdict::Delivered).0
+    };
+    const ERROR: &[&str] = &["kind = \"provider_error\"\nat = \"token 6\""];
+    let cell = failed("python-1.58.2", ERROR);
+    assert_eq!((cell.verdict, cell.signal), (Verdict::Delivered, Signal::Surfaced), "{:?}", cell.findings);
+    assert_eq!(failed("python-1.58.2", &["kind = \"cancel\"\nat = \"token 6\""]).signal, Signal::None);
+    // Who has gone deaf polls, and knows that the text is not whole; who is told of no error does not.
+    const ABORT_AND: &[&str] = &["kind = \"abort\"\nat = \"token 3\"", ERROR[0]];
+    let deaf =
+        |faults| bent::short().on("1.30.0").with("python-1.30.0").but(faults).ends(Verdict::Delivered).0;
+    let told = deaf(ABORT_AND);
+    let found: Vec<_> = told.findings.iter().map(|f| (f.verdict, f.signal)).collect();
+    let loud = (Verdict::LoudLoss, Signal::Surfaced);
+    // It raises before it reads the log.
+    assert_eq!(found, [(Verdict::DurableLoss, Signal::Surfaced), loud], "{:?}", told.findings);
+    assert_eq!(told.durables.recovered, 0);
+    const CANCELLED: &[&str] = &["kind = \"abort\"\nat = \"token 3\"", "kind = \"cancel\"\nat = \"token 6\""];
+    let untold = deaf(CANCELLED);
+    assert_eq!((untold.verdict, untold.signal), (Verdict::SilentLoss, Signal::None), "{:?}", untold.findings);
+    assert!(untold.durables.recovered > 0);
 }
 
 #[test]

@@ -192,7 +192,7 @@ mod tests {
             let profile = catalogue.client(&about.name).unwrap().profile;
             strict += usize::from(intake(&profile).unwrap().is_some());
         }
-        assert_eq!(strict, 11, "the Python clients, two what-ifs among them");
+        assert_eq!(strict, 12, "the Python clients, three what-ifs among them");
     }
 
     #[test]

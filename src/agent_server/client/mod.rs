@@ -168,6 +168,7 @@ impl Client {
         }
         let (state, ends, begins) =
             event.map_or((false, false, false), |e| (turn::is_state(e), turn::ends(e), turn::begins(e)));
+        let run = event.and_then(turn::status).map(str::to_owned);
         if self.traits.mutant.reject_durables && event.is_some_and(is_durable) {
             return desk.receipt(stopped(Hop::Decoded, "mutant_rejected"));
         }
@@ -182,6 +183,10 @@ impl Client {
         self.app.take(value, &mut desk);
         let taken = matches!(trace.receipts.last().map(|r| &r.fate), Some(Fate::Reached { .. }));
         self.taken.extend(id.filter(|_| taken));
+        if let Some(status) = run.filter(|_| taken) {
+            trace.attribute(trace.receipts.len().checked_sub(1));
+            self.run_is(&status, trace);
+        }
         self.wants_events |= taken && state && std::mem::take(&mut self.again);
         self.ready |= taken && state;
         self.ended = (self.ended || taken && ends) && !begins;
@@ -208,6 +213,17 @@ impl Client {
                 trace.recovered.push(id);
             }
         }
+    }
+
+    /// The last run has that status, as somebody told it; whether it has failed.
+    pub fn run_is(&mut self, status: &str, trace: &mut ClientTrace) -> bool {
+        let failed = turn::failed(status);
+        if failed {
+            failure::note(&self.traits.failure.run_failed, &format!("the run ended with `{status}`"), trace);
+            // It is about the run, and about no frame.
+            trace.attribute(None);
+        }
+        failed
     }
 
     /// Whether it counts as connected.

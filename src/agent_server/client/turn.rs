@@ -6,6 +6,7 @@ use crate::wire::DELTA_KIND;
 
 const STATE_KIND: &str = "ConversationStateUpdateEvent";
 const ENDED: [&str; 3] = ["finished", "error", "stuck"];
+const FAILED: [&str; 2] = ["error", "stuck"];
 
 /// Whether an accepted event is a state update.
 pub(super) fn is_state(event: &Value) -> bool {
@@ -28,8 +29,13 @@ pub(super) fn ends(event: &Value) -> bool {
     status(event).is_some_and(|s| ENDED.contains(&s))
 }
 
+/// Whether a run with that status has failed.
+pub(super) fn failed(status: &str) -> bool {
+    FAILED.contains(&status)
+}
+
 /// The run's status, as far as the event says one.
-fn status(event: &Value) -> Option<&str> {
+pub(super) fn status(event: &Value) -> Option<&str> {
     if !is_state(event) {
         return None;
     }

@@ -300,6 +300,13 @@ impl<O: Onlooker> Visit<'_, O> {
         }
         // A client that has gone deaf still waits for its run to end. Nobody will say so where the sender is gone.
         let _ = self.stop.wait_for(|stop| *stop).await;
+        // It polls, so that who is deaf knows how the run ended as well. One that failed raises, and nothing is read then (read in
+        // 1.58.2: the log is reconciled on the way out of a run that did not).
+        if let Ok(Some(status)) = rest::status(self.target).await
+            && self.seat.client.run_is(&status, &mut self.seat.trace)
+        {
+            return;
+        }
         if let Ok(events) = rest::events(self.target).await {
             self.seat.client.reconcile(&events, &mut self.seat.trace);
         }

@@ -50,6 +50,8 @@ pub struct FailureTraits {
     pub cache: Failure,
     /// A run that ends, after which the library reads the durable events again over REST and its event model refuses one.
     pub reread: Failure,
+    /// A run that ends in error or stuck, as the socket or REST says.
+    pub run_failed: Failure,
     /// A server that the client does not open a conversation on: older than its minimum, or of an unknown version.
     pub old_server: Failure,
     /// No WebSocket to connect with.
