@@ -78,7 +78,7 @@ fn a_capsule_that_contradicts_itself_is_refused_at_the_place() {
             "[[expect]]",
             "`verdict` is \"silent_loss\" here and \"loud_loss\" in [capsule.found]",
         ),
-        (format!("{body}{own_expect}"), "[[expect]]", "a second [[expect]]"),
+        (format!("{body}{own_expect}"), "[[expect]]", "this [[expect]] never counts"),
         (with(&body, "seed", "sede = 1"), "sede =", "unknown field `sede`"),
         (with(&body, "servers", "srevers = [\"mine\"]"), "srevers =", "did you mean `servers`"),
         (format!("{body}# nothing to see here\n"), "# nothing", "not what skewlab writes"),

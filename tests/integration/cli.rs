@@ -147,7 +147,7 @@ fn list_and_explain_tell_a_newcomer() {
     for (what, count, name) in [
         ("servers", 19, "1.44.1+throttled"),
         ("clients", 30, "browser-session"),
-        ("scenarios", 62, "bus-split"),
+        ("scenarios", 63, "bus-split"),
         ("verdicts", 18, "silent_loss"),
     ] {
         let (code, stdout, _) = ended(&mut skewlab(&["list", what]));

@@ -260,15 +260,16 @@ fn a_failure_and_a_cancel_leave_what_was_streamed() {
 
 #[test]
 fn a_run_that_fails_is_told_by_a_library_that_raises() {
+    const ERROR: &[&str] = &["kind = \"provider_error\"\nat = \"token 6\""];
+    const ABORT_AND: &[&str] = &["kind = \"abort\"\nat = \"token 3\"", ERROR[0]];
+    const CANCELLED: &[&str] = &["kind = \"abort\"\nat = \"token 3\"", "kind = \"cancel\"\nat = \"token 6\""];
     let failed = |client: &'static str, faults: &'static [&'static str]| {
         bent::short().with(client).but(faults).ends(Verdict::Delivered).0
     };
-    const ERROR: &[&str] = &["kind = \"provider_error\"\nat = \"token 6\""];
     let cell = failed("python-1.58.2", ERROR);
     assert_eq!((cell.verdict, cell.signal), (Verdict::Delivered, Signal::Surfaced), "{:?}", cell.findings);
     assert_eq!(failed("python-1.58.2", &["kind = \"cancel\"\nat = \"token 6\""]).signal, Signal::None);
     // Who has gone deaf polls, and knows that the text is not whole; who is told of no error does not.
-    const ABORT_AND: &[&str] = &["kind = \"abort\"\nat = \"token 3\"", ERROR[0]];
     let deaf =
         |faults| bent::short().on("1.30.0").with("python-1.30.0").but(faults).ends(Verdict::Delivered).0;
     let told = deaf(ABORT_AND);
@@ -277,7 +278,6 @@ fn a_run_that_fails_is_told_by_a_library_that_raises() {
     // It raises before it reads the log.
     assert_eq!(found, [(Verdict::DurableLoss, Signal::Surfaced), loud], "{:?}", told.findings);
     assert_eq!(told.durables.recovered, 0);
-    const CANCELLED: &[&str] = &["kind = \"abort\"\nat = \"token 3\"", "kind = \"cancel\"\nat = \"token 6\""];
     let untold = deaf(CANCELLED);
     assert_eq!((untold.verdict, untold.signal), (Verdict::SilentLoss, Signal::None), "{:?}", untold.findings);
     assert!(untold.durables.recovered > 0);

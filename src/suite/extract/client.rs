@@ -12,7 +12,7 @@ use crate::live::extract::Package;
 const RECONNECT: &str = "not asked: recordings of the packages hold it (tests/fixtures/reconnect)";
 
 /// Traits that no fact is asked for.
-const NOT_ASKED: [(&str, &str); 19] = [
+const NOT_ASKED: [(&str, &str); 21] = [
     ("family", "every package that can be extracted is a Python client"),
     ("guard", "not asked: the event model is the only check that a Python client has had"),
     ("reconnect.clean", RECONNECT),
@@ -28,6 +28,8 @@ const NOT_ASKED: [(&str, &str); 19] = [
     ("reconnect.reconcile", RECONNECT),
     ("reconnect.rereads", RECONNECT),
     ("application.kind", "not asked: what is behind the callbacks is not in the package"),
+    ("failure.run_failed.signal", "not asked: it takes a run that fails"),
+    ("failure.run_failed.key", "not asked: it takes a run that fails"),
     ("failure.not_ready.signal", "not asked: it takes a server that never says that it is ready"),
     ("failure.reread.signal", "not asked: it takes a server whose events are refused, over REST too"),
     ("failure.reread.key", "not asked: it takes a server whose events are refused, over REST too"),
