@@ -58,14 +58,17 @@ mod tests {
     #[test]
     fn the_fine_count_is_near_the_coarse_one() {
         let me = std::process::id();
-        let before = threads_cpu(me).unwrap();
-        let until = std::time::Instant::now() + Duration::from_millis(60);
-        let mut n = 0u64;
-        while std::time::Instant::now() < until {
-            n = std::hint::black_box(n.wrapping_mul(3).wrapping_add(1));
-        }
-        // Other tests run beside this one: no upper bound holds.
-        assert!(threads_cpu(me).unwrap() > before + Duration::from_millis(1));
+        let rises = || {
+            let before = threads_cpu(me).unwrap();
+            let until = std::time::Instant::now() + Duration::from_millis(60);
+            let mut n = 0u64;
+            while std::time::Instant::now() < until {
+                n = std::hint::black_box(n.wrapping_mul(3).wrapping_add(1));
+            }
+            threads_cpu(me).unwrap() > before + Duration::from_millis(1)
+        };
+        // Other tests run beside this one: no upper bound holds, and a thread that ends meanwhile takes its time along.
+        assert!((0..50).any(|_| rises()));
         assert_eq!(threads_cpu(u32::MAX), None);
     }
 
