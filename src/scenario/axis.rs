@@ -193,9 +193,13 @@ fn some(pattern: &str, all: &[String], is_known: impl Fn(&str) -> bool) -> Strin
 fn unknown(text: &Spanned<String>, error: Option<ProfileError>, all: &[String], faults: &mut Faults) {
     let Some(error) = error else { return };
     let (message, hint) = match &error {
-        ProfileError::Unknown { what, name, .. } => {
+        ProfileError::Unknown { what, name, hint: near } => {
+            // The shelf knows what-ifs as well, which no pattern finds: their names have a plus.
+            let near = near.strip_prefix("; ");
+            let near = near.filter(|near| name.contains('+') && near.starts_with("did you mean"));
             let all: Vec<&str> = all.iter().map(String::as_str).collect();
-            (format!("no {what} profile is called `{name}` and none covers it"), hint(name, &all))
+            let help = near.map_or_else(|| hint(name, &all), str::to_owned);
+            (format!("no {what} profile is called `{name}` and none covers it"), help)
         }
         other => (other.to_string(), String::new()),
     };

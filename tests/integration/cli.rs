@@ -143,6 +143,17 @@ fn own_profiles_extend_released_ones_and_are_held_to_their_words() {
 }
 
 #[test]
+fn a_what_if_that_is_mistyped_gets_the_nearest_what_if() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mine.toml");
+    let text = "question = \"q\"\nservers = [\"1.58.2\"]\nclients = [\"typescript-1.39.0+unbounded-chanel\"]\nworkloads = [\"w\"]\n\
+                [workload.w]\ntokens = [\"a\"]\n";
+    std::fs::write(&file, text).unwrap();
+    let (code, _, stderr) = ended(&mut skewlab(&["matrix", file.to_str().unwrap()]));
+    assert!(code == 2 && stderr.contains("did you mean `typescript-1.39.0+unbounded-channel`"), "{stderr}");
+}
+
+#[test]
 fn list_and_explain_tell_a_newcomer() {
     for (what, count, name) in [
         ("servers", 19, "1.44.1+throttled"),
