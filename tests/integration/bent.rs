@@ -1,7 +1,7 @@
 //! Cells in which something goes wrong, and the same cells in which nothing does.
 
 use skewlab::judge::exit_code;
-use skewlab::record::{CellResult, Verdict};
+use skewlab::record::{CellResult, Run, Verdict};
 
 use crate::runs::{Folder, plan, run};
 
@@ -72,6 +72,14 @@ impl Bent {
     pub(crate) fn but(&self, faults: &'static [&'static str]) -> Bent {
         Bent { faults, ..self.clone() }
     }
+}
+
+/// A run of that text with the faults `f`, each its keys.
+pub(crate) fn under(head: &str, faults: &[&str]) -> Run {
+    let faults: Vec<String> = faults.iter().map(|keys| format!("\n[[fault.f]]\n{keys}\n")).collect();
+    let folder = Folder::new();
+    let file = folder.write("bent.toml", &(head.to_owned() + &faults.concat()));
+    run(&plan(&[&file], &[], &[], &folder.catalogue()), 1, 1)
 }
 
 const PYTHON: &str = "python-1.58.2";

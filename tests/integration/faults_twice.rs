@@ -1,13 +1,12 @@
 //! Two faults of one kind on one way: windows join, what the next few meet is a queue, and a setting is the later one's.
 
-use std::fmt::Write as _;
-
 use skewlab::agent_server::profile::Catalogue;
 use skewlab::record::{CellResult, Run, Verdict};
 use skewlab::scenario::Selection;
 use skewlab::suite::Plan;
 use tempfile::TempDir;
 
+use crate::bent;
 use crate::runs::run;
 
 /// Eighty tokens at a rate of which no whole second is a multiple, for one client that comes back.
@@ -23,16 +22,7 @@ generate = { count = 80 }
 "#;
 
 fn cells(faults: &[&str]) -> Run {
-    let dir = TempDir::new().unwrap();
-    let path = dir.path().join("s.toml");
-    let mut text = HEAD.to_owned();
-    for fault in faults {
-        write!(text, "\n[[fault.f]]\n{fault}\n").unwrap();
-    }
-    std::fs::write(&path, text).unwrap();
-    let names = [path.to_str().unwrap().to_owned()];
-    let plan = Plan::of(&names, &Selection::default(), &Catalogue::embedded().unwrap());
-    run(&plan.unwrap_or_else(|e| panic!("{e}")), 1, 1)
+    bent::under(HEAD, faults)
 }
 
 fn cell(faults: &[&str]) -> CellResult {

@@ -1,15 +1,9 @@
 //! When faults come: one clock for all kinds, and a webhook sink that is slow for a while.
 
-use std::fmt::Write as _;
-
-use skewlab::agent_server::profile::Catalogue;
 use skewlab::record::observation::WebhookCount;
 use skewlab::record::{CellResult, Verdict};
-use skewlab::scenario::Selection;
-use skewlab::suite::Plan;
-use tempfile::TempDir;
 
-use crate::runs::run;
+use crate::bent;
 
 /// Two seconds of text, a chunk every 100 ms.
 const HEAD: &str = r#"question = "When does it come?"
@@ -24,16 +18,7 @@ generate = { count = 20 }
 "#;
 
 fn cell(head: &str, faults: &[&str]) -> CellResult {
-    let dir = TempDir::new().unwrap();
-    let path = dir.path().join("s.toml");
-    let mut text = head.to_owned();
-    for fault in faults {
-        write!(text, "\n[[fault.f]]\n{fault}\n").unwrap();
-    }
-    std::fs::write(&path, text).unwrap();
-    let names = [path.to_str().unwrap().to_owned()];
-    let plan = Plan::of(&names, &Selection::default(), &Catalogue::embedded().unwrap());
-    run(&plan.unwrap_or_else(|e| panic!("{e}")), 1, 1).cells.swap_remove(0)
+    bent::under(head, faults).cells.swap_remove(0)
 }
 
 #[test]
