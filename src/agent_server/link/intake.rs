@@ -61,7 +61,7 @@ impl<'a> Intake<'a> {
     pub(super) fn reads(&self) -> bool {
         match self.traits.queue {
             ReceiveQueue::None => !self.is_busy(),
-            ReceiveQueue::Bounded => (self.waiting.len() as u64) < self.traits.queue_frames.max(1),
+            ReceiveQueue::Bounded => (self.waiting.len() as u64) < self.traits.queue_frames.get(),
             ReceiveQueue::Unbounded => true,
         }
     }
@@ -88,7 +88,7 @@ impl<'a> Intake<'a> {
         self.waiting.push_back(frame);
         depth.waits(self.waiting.len() as u64, self.bytes);
         depth.limit_frames =
-            (self.traits.queue == ReceiveQueue::Bounded).then_some(self.traits.queue_frames.max(1));
+            (self.traits.queue == ReceiveQueue::Bounded).then_some(self.traits.queue_frames.get());
         None
     }
 

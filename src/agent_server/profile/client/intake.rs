@@ -1,5 +1,7 @@
 //! How fast an application takes what its socket brings, and what becomes of the rest meanwhile.
 
+use std::num::NonZeroU64;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +17,7 @@ pub struct IntakeTraits {
     /// Where frames wait while it is busy.
     pub queue: ReceiveQueue,
     /// Frames that a bounded queue holds, 1 or more: at so many the socket is not read. Says nothing of any other queue.
-    pub queue_frames: u64,
+    pub queue_frames: NonZeroU64,
     /// How much it takes at a time.
     pub takes: Takes,
 }
@@ -25,7 +27,7 @@ impl Default for IntakeTraits {
         IntakeTraits {
             handle_s: Seconds::default(),
             queue: ReceiveQueue::default(),
-            queue_frames: 64,
+            queue_frames: NonZeroU64::MIN.saturating_add(63),
             takes: Takes::default(),
         }
     }

@@ -104,3 +104,12 @@ fn a_typing_error_in_a_trait_points_at_its_line() {
     let error = catalogue.client("mine").unwrap_err().to_string();
     assert!(error.contains("mine.toml") && error.contains("supercede"), "{error}");
 }
+
+#[test]
+fn a_bounded_queue_of_nothing_is_refused() {
+    let read = |frames: u64| {
+        toml::from_str::<IntakeTraits>(&format!("queue = \"bounded\"\nqueue_frames = {frames}"))
+    };
+    assert_eq!((read(1).unwrap().queue_frames.get(), IntakeTraits::default().queue_frames.get()), (1, 64));
+    assert!(read(0).unwrap_err().to_string().contains("nonzero"), "{}", read(0).unwrap_err());
+}
